@@ -1,0 +1,57 @@
+"""A memory note as everything above the file system sees it."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+Scope = Literal["project", "user"]
+"""``project`` notes belong to one project; ``user`` notes go with the person."""
+
+NoteType = Literal["user", "feedback", "project", "reference", "note"]
+"""The four types agents write, and ``note`` for every other or missing one."""
+
+BODY_WINDOW_CHARS: Final = 1_200
+"""Characters of a note's body that are ever shown, and so the only ones that are ranked."""
+
+PLACEHOLDER_BODY: Final = "_No entries yet._"
+"""A body that agents write into a note they have not filled yet; it counts as empty."""
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One note, parsed. Immutable: an edited file becomes another ``Document``.
+
+    ``gc=False`` is safe since a document refers to strings, numbers and tuples of strings only, and it matters
+    with 100,000 of them.
+    """
+
+    scope: Scope
+    root: str
+    """Real absolute path of the memory folder that holds the note."""
+    relative_path: str
+    """Path under ``root``, with ``/``; for the eyes of a person."""
+    type: NoteType
+    type_label: str
+    """The type as its author wrote it (``"Feedback"``, ``"decision"``, ``""``)."""
+    title: str
+    description: str
+    """One line."""
+    body: str
+    """The deliverable window: stripped, at most ``BODY_WINDOW_CHARS`` code points, cut on a grapheme border;
+    empty for the placeholder."""
+    truncated: bool
+    """The note's body goes on beyond ``body``."""
+    modified_ns: int
+    """Modification time, nanoseconds since the epoch."""
+    content_hash: bytes
+    """BLAKE2b-128 of the bytes read: equal for a file that was only touched."""
+    usage_text: str = ""
+    """Normalised full text of a note that describes the usage of a tool, else empty (see ``ranking.noise``)."""
+    keywords: tuple[str, ...] = ()
+    usage_scenarios: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Absolute path of the file; with ``content_hash`` the note's identity for a session."""
+        return f"{self.root}/{self.relative_path}"
