@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final, Literal
 
 import msgspec
@@ -19,11 +20,21 @@ PLACEHOLDER_BODY: Final = "_No entries yet._"
 """A body that agents write into a note they have not filled yet; it counts as empty."""
 
 
+def normalize(text: str) -> str:
+    """The form in which queries and notes are compared: Unicode NFKC, then lower case.
+
+    Lower casing comes last, since NFKC turns some symbols into capitals (``℡`` into ``TEL``).
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text).lower()
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One note, parsed. Immutable: an edited file becomes another ``Document``.
 
-    ``gc=False`` is safe since a document refers to strings, numbers and tuples of strings only, and it matters
-    with 100,000 of them.
+    ``gc=False`` is safe since a document refers to strings, numbers and tuples of strings only, and it
+    matters with 100,000 of them.
     """
 
     scope: Scope
@@ -47,7 +58,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     content_hash: bytes
     """BLAKE2b-128 of the bytes read: equal for a file that was only touched."""
     usage_text: str = ""
-    """Normalised full text of a note that describes the usage of a tool, else empty (see ``ranking.noise``)."""
+    """Normalised full text of a note that describes the usage of a tool, else empty (see ``memory.usage``)."""
     keywords: tuple[str, ...] = ()
     usage_scenarios: tuple[str, ...] = ()
 
