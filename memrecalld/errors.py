@@ -8,8 +8,8 @@
         ├── SelectionError        -32803  a model selection failed; it changes the strategy, no client sees it
         └── StartError            -32803  the daemon cannot start here
 
-The text of an error (``str(error)``) says what was expected and what to do next, and is safe to log: it holds no
-path, query or note text. What is meant for the owner's eyes only is an attribute of its own.
+The text of an error (``str(error)``) says what was expected and what to do next, and is safe to log: it
+holds no path, query or note text. What is meant for the owner's eyes only is an attribute of its own.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class InvalidProject(MemrecallError):
 class ProjectMemoryError(MemrecallError):
     """A project's memory folder exists but cannot be read: recall for the project has failed.
 
-    ``reason`` is a stable code such as ``"unreadable"``; ``path`` is the folder, for the reply to the client that
-    asked and never for a log.
+    ``reason`` is a stable code such as ``"unreadable"``; ``path`` is the folder, for the reply to the
+    client that asked and never for a log.
     """
 
     code = -32803

@@ -58,7 +58,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     content_hash: bytes
     """BLAKE2b-128 of the bytes read: equal for a file that was only touched."""
     usage_text: str = ""
-    """Normalised full text of a note that describes the usage of a tool, else empty (see ``memory.usage``)."""
+    """Normalised full text of a note that describes the usage of a tool, else empty (``memory.usage``)."""
     keywords: tuple[str, ...] = ()
     usage_scenarios: tuple[str, ...] = ()
 
