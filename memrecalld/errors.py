@@ -4,6 +4,7 @@
     └── MemrecallError            -32603  something of ours failed (InternalError)
         ├── InvalidProject        -32602  a project path that cannot name a project (InvalidParams)
         ├── ProjectMemoryError    -32803  a project's notes exist and cannot be read (LSP RequestFailed)
+        ├── TurnNotYours          -32803  a turn of another connection
         ├── ConfigError           -32803  the configuration file cannot be used
         ├── SelectionError        -32803  a model selection failed; it changes the strategy, no client sees it
         └── StartError            -32803  the daemon cannot start here
@@ -46,6 +47,12 @@ class ProjectMemoryError(MemrecallError):
         )
         self.reason = reason
         self.path = path
+
+
+class TurnNotYours(MemrecallError):
+    """A turn was addressed by a connection that it does not belong to."""
+
+    code = -32803
 
 
 class ConfigError(MemrecallError):

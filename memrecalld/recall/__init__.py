@@ -1,0 +1,1 @@
+"""Turns, sessions and the engine: what is handed out when, without sockets and without JSON."""

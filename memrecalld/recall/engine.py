@@ -1,0 +1,285 @@
+"""The one engine behind every connection: sessions, their open turns, and what connects them to the world."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from memrecalld.errors import MemrecallError, SelectionError, TurnNotYours
+from memrecalld.memory.document import Document
+from memrecalld.ranking.manifest import Manifest
+from memrecalld.ranking.scorer import matches
+from memrecalld.ranking.text import query_tokens, strip_recalled
+from memrecalld.recall.clock import Clock, Timer
+from memrecalld.recall.delivery import DeliveredDocument, describe
+from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.session import DeliveredStore, Session, SessionKey
+from memrecalld.recall.turn import Listener, Pool, RecallRequest, ToolResult, Turn
+from memrecalld.telemetry import Telemetry
+
+DETACHED_TURN_S: Final = 30 * 60.0
+"""A detached turn that nobody came back to for so long has expired."""
+
+SELECTION_S: Final = 30.0
+"""A selector that has not answered by then has failed."""
+
+HELD_SESSIONS: Final = 2_048
+"""Sessions kept in memory. One beyond it without an open turn is dropped, least recently used first; its delivered
+set stays in the store."""
+
+
+class Catalog(Protocol):
+    """The notes on disk."""
+
+    def pool(
+        self,
+        project_root: str | None,
+        exclude_layouts: frozenset[str],
+        ready: Callable[[Pool | MemrecallError], None],
+    ) -> None:
+        """Every change completed before this call is in the pool that ``ready`` gets."""
+
+    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document]], None]) -> None:
+        """The same notes as they are on disk now, without those that are gone."""
+
+
+class Selection(Protocol):
+    """The model selector."""
+
+    def select(
+        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
+    ) -> Callable[[], None]:
+        """Ask; returns what closes the question."""
+
+
+class Engine:
+    """Recall for all clients. ``owner`` stands for a connection: a turn that is not detached ends with it."""
+
+    def __init__(
+        self,
+        *,
+        catalog: Catalog,
+        selection: Selection | None,
+        store: DeliveredStore,
+        clock: Clock,
+        telemetry: Telemetry,
+    ) -> None:
+        self.catalog = catalog
+        self.selection = selection
+        self.telemetry = telemetry
+        self._store = store
+        self._clock = clock
+        self._sessions: dict[SessionKey, Session] = {}
+        self._turns: dict[SessionKey, Turn] = {}
+        self._owners: dict[str, object] = {}
+        self._expiry: dict[str, Timer] = {}
+
+    # Turns ---------------------------------------------------------------------------------------------------
+
+    def start(self, key: SessionKey, request: RecallRequest, listener: Listener, owner: object) -> Turn:
+        """Open a turn; an open one of the same session and agent is superseded."""
+        if (earlier := self._turns.get(key)) is not None:
+            earlier.finish("new_query")
+        session = self._session(key)
+        session.last_ended = None
+        session.remember_tools(request.recent_tools)
+        turn = Turn(
+            secrets.token_hex(8),
+            request,
+            session=session,
+            listener=listener,
+            services=self,
+            clock=self._clock,
+            selecting=self.selection is not None,
+        )
+        self._turns[key] = turn
+        if request.detached:
+            self._touch(turn)
+        else:
+            self._owners[turn.id] = owner
+
+        def ready(pool: Pool | MemrecallError) -> None:
+            if isinstance(pool, MemrecallError):
+                turn.on_pool_failed(pool)
+            else:
+                turn.on_pool(pool)
+
+        self.catalog.pool(request.project_root, request.exclude_layouts, ready)
+        return turn
+
+    def tool_result(
+        self,
+        key: SessionKey,
+        turn_id: str | None,
+        tool_name: str | None,
+        owner: object,
+        answer: Callable[[ToolResult], bool],
+    ) -> None:
+        """A later delivery point.
+
+        Raises ``TurnNotYours`` for a turn that belongs to another connection.
+        """
+        if tool_name:
+            self._session(key).remember_tools([tool_name])
+        turn = self._turns.get(key)
+        if turn is None or turn_id not in {None, turn.id}:
+            answer(self._last_state(key, turn_id))
+            return
+        self._check_owner(turn, owner)
+        self._touch(turn)
+        turn.on_tool_result(answer)
+
+    def end(self, key: SessionKey, turn_id: str | None, owner: object) -> None:
+        """No delivery point is left in this turn."""
+        turn = self._turns.get(key)
+        if turn is not None and turn_id in {None, turn.id} and self._owners.get(turn.id, owner) is owner:
+            turn.finish("no_safe_delivery_point")
+
+    def reset(self, key: SessionKey) -> None:
+        """The context was cleared or compacted: end the turn, and forget what was delivered."""
+        if (turn := self._turns.get(key)) is not None:
+            turn.finish("reset")
+        session = self._session(key)
+        session.last_ended = None
+        session.delivered.clear()
+
+    def disconnect(self, owner: object) -> None:
+        """The owner's connection is gone: its attached turns end."""
+        for turn in [turn for turn in self._turns.values() if self._owners.get(turn.id) is owner]:
+            turn.finish("abort")
+
+    def shutdown(self) -> None:
+        """The daemon is stopping: every open turn ends."""
+        for turn in list(self._turns.values()):
+            turn.finish("shutdown")
+
+    # Outside any turn ----------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        project_root: str | None,
+        limit: int,
+        ready: Callable[[list[DeliveredDocument] | MemrecallError], None],
+    ) -> None:
+        """Ranked notes for a query, best first, with the reasons of each match; no session is touched."""
+        tokens = query_tokens(strip_recalled(query))
+
+        def rank(pool: Pool | MemrecallError) -> None:
+            if isinstance(pool, MemrecallError):
+                ready(pool)
+                return
+            now_ns = self._clock.now_ns()
+            found = pool.search(tokens, limit=limit, now_ns=now_ns, keep=lambda _: True)
+            ready(
+                [
+                    describe(
+                        each.document,
+                        now_ns=now_ns,
+                        matched=matches(each.document, tokens),
+                        score=each.score,
+                    )
+                    for each in found
+                ]
+            )
+
+        self.catalog.pool(project_root, frozenset(), rank)
+
+    @property
+    def session_count(self) -> int:
+        """Sessions held in memory."""
+        return len(self._sessions)
+
+    @property
+    def open_turns(self) -> int:
+        """Turns that have not ended."""
+        return len(self._turns)
+
+    # Services of the turns -----------------------------------------------------------------------------------
+
+    def select(
+        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
+    ) -> Callable[[], None]:
+        assert self.selection is not None, "turns ask only where there is a selector"
+        self.telemetry.count("selector.asked")
+        close: Callable[[], None] | None = None
+
+        def settle(selection: Sequence[Document] | SelectionError) -> None:
+            timer.cancel()
+            if isinstance(selection, SelectionError):
+                self.telemetry.count(f"selector.failed.{selection}")
+            else:
+                self.telemetry.count("selector.answered")
+            done(selection)
+
+        def time_out() -> None:
+            if close is not None:
+                close()
+            settle(SelectionError("timeout"))
+
+        timer = self._clock.call_later(SELECTION_S, time_out)
+        close = self.selection.select(query, manifest, settle)
+
+        def cancel() -> None:
+            timer.cancel()
+            close()
+
+        return cancel
+
+    def reread(self, documents: Sequence[Document], done: Callable[[list[Document]], None]) -> None:
+        self.catalog.reread(documents, done)
+
+    def ended(self, turn: Turn, outcome: Outcome) -> None:
+        session = turn.session
+        if self._turns.get(session.key) is turn:
+            del self._turns[session.key]
+        self._owners.pop(turn.id, None)
+        if (timer := self._expiry.pop(turn.id, None)) is not None:
+            timer.cancel()
+        match outcome.discard_reason:
+            case "no_relevant_results" | "already_delivered" as reason:
+                session.last_ended = (turn.id, reason)
+        self.telemetry.record(outcome)
+
+    # The parts -----------------------------------------------------------------------------------------------
+
+    def _session(self, key: SessionKey) -> Session:
+        session = self._sessions.pop(key, None)
+        if session is None:
+            session = Session(key, self._store)
+            self._drop_idle_sessions()
+        self._sessions[key] = session
+        return session
+
+    def _drop_idle_sessions(self) -> None:
+        if len(self._sessions) < HELD_SESSIONS:
+            return
+        for key in list(self._sessions):
+            if key not in self._turns:
+                del self._sessions[key]
+                return
+
+    def _check_owner(self, turn: Turn, owner: object) -> None:
+        if self._owners.get(turn.id, owner) is not owner:
+            raise TurnNotYours(
+                "this turn belongs to another connection; start it with detached: true to share it between processes"
+            )
+
+    def _touch(self, turn: Turn) -> None:
+        """Put off the expiry of a detached turn."""
+        if not turn.request.detached:
+            return
+        if (timer := self._expiry.pop(turn.id, None)) is not None:
+            timer.cancel()
+        self._expiry[turn.id] = self._clock.call_later(DETACHED_TURN_S, lambda: turn.finish("expired"))
+
+    def _last_state(self, key: SessionKey, turn_id: str | None) -> ToolResult:
+        """What a tool result hears when no turn is open: why the last one ended empty-handed, or ``none``."""
+        session = self._sessions.get(key)
+        if session is not None and session.last_ended is not None:
+            last_id, state = session.last_ended
+            if turn_id in {None, last_id}:
+                return ToolResult(turn_id=last_id, state=state)
+        return ToolResult(turn_id=None, state="none")
+

@@ -1,0 +1,154 @@
+"""A session's record of what it has already been given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Final, Literal, NamedTuple, Protocol
+
+from memrecalld.memory.document import Document
+
+REMEMBERED_TOOLS: Final = 20
+"""Distinct tool names a session remembers, most recent last."""
+
+
+class SessionKey(NamedTuple):
+    """A sub-agent's deliveries are its own: its parent's context never held them."""
+
+    session_id: str
+    agent_id: str
+
+
+class DeliveredStore(Protocol):
+    """Where delivered sets outlive the process. Identities and contents are digests, never paths or text."""
+
+    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
+        """The session's delivered set: note identity to content hash; empty for an unknown session."""
+
+    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+        """Add or replace entries; returns when they are safe from a kill of the process."""
+
+    def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
+        """Take entries out again."""
+
+    def clear(self, key: SessionKey) -> None:
+        """Forget the session's whole set."""
+
+
+class Handover(NamedTuple):
+    """One hand-over, and what it displaced, so that it can be taken back."""
+
+    entries: Mapping[bytes, bytes]
+    previous: Mapping[bytes, bytes]
+
+
+class DeliveredSet:
+    """Which notes, with which content, one session holds in its context.
+
+    A note counts as delivered while its content is the one that went out last. A changed note may go out again, and
+    so may one that was changed back, since what the model saw last was the text in between. A moved note keeps its
+    content and is not repeated.
+    """
+
+    def __init__(self, key: SessionKey, store: DeliveredStore) -> None:
+        self._key = key
+        self._store = store
+        self._entries = dict(store.load(key))
+        self._contents = Counter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, document: Document) -> bool:
+        if not self._entries:
+            return False
+        last = self._entries.get(identity(document))
+        if last is None:
+            return document.content_hash in self._contents
+        return last == document.content_hash
+
+    def hand_over(self, documents: Iterable[Document]) -> Handover:
+        """Record that ``documents`` go out now; call it before they are written to a socket."""
+        entries = {identity(document): document.content_hash for document in documents}
+        previous = {key: self._entries[key] for key in entries if key in self._entries}
+        self._store.put(self._key, entries)
+        for key, content in entries.items():
+            self._replace(key, content)
+        return Handover(entries, previous)
+
+    def take_back(self, handover: Handover) -> None:
+        """Undo a hand-over whose prompt was thrown away; what replaced it since stays."""
+        for key, content in handover.entries.items():
+            if self._entries.get(key) == content:
+                self._replace(key, handover.previous.get(key))
+        self._store.delete(self._key, handover.entries)
+        kept = {key: self._entries[key] for key in handover.entries if key in self._entries}
+        if kept:
+            self._store.put(self._key, kept)
+
+    def clear(self) -> None:
+        """The context was cleared or compacted: everything may be delivered again."""
+        self._entries.clear()
+        self._contents.clear()
+        self._store.clear(self._key)
+
+    def _replace(self, key: bytes, content: bytes | None) -> None:
+        last = self._entries.pop(key, None)
+        if last is not None:
+            self._contents[last] -= 1
+            if not self._contents[last]:
+                del self._contents[last]
+        if content is not None:
+            self._entries[key] = content
+            self._contents[content] += 1
+
+
+class Session:
+    """One (session, agent): its delivered set, its recent tools, and how its last turn ended."""
+
+    def __init__(self, key: SessionKey, store: DeliveredStore) -> None:
+        self.key = key
+        self.delivered = DeliveredSet(key, store)
+        self.last_ended: tuple[str, Literal["already_delivered", "no_relevant_results"]] | None = None
+        """Turn id and reason of a last turn that ended with nothing left to deliver."""
+        self._tools: dict[str, None] = {}
+
+    def remember_tools(self, names: Sequence[str]) -> None:
+        """Note the names of used tools; the oldest beyond ``REMEMBERED_TOOLS`` distinct ones are forgotten."""
+        for name in names:
+            self._tools.pop(name, None)
+            self._tools[name] = None
+        while len(self._tools) > REMEMBERED_TOOLS:
+            del self._tools[next(iter(self._tools))]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of recently used tools, most recent last."""
+        return tuple(self._tools)
+
+
+def identity(document: Document) -> bytes:
+    """A note's identity in delivered sets: a digest of its path, since paths must not lie around in state files."""
+    return blake2b(document.path.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class MemoryStore:
+    """A delivered store that forgets with the process."""
+
+    def __init__(self) -> None:
+        self._sets: dict[SessionKey, dict[bytes, bytes]] = {}
+
+    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
+        return self._sets.get(key, {})
+
+    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+        self._sets.setdefault(key, {}).update(entries)
+
+    def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
+        entries = self._sets.get(key, {})
+        for each in identities:
+            entries.pop(each, None)
+
+    def clear(self, key: SessionKey) -> None:
+        self._sets.pop(key, None)

@@ -1,0 +1,392 @@
+"""One recall, from the user's query to its one outcome.
+
+    scanning ──pool──▶ selecting ──selection──▶ settled ──tool result──▶ ended
+        └──────── no selector, or nothing to ask it ─▶┘
+
+Beside that runs the initial wait. It ends on whichever comes first: the fast result is published, recall settles,
+or the ceiling. A turn may end in every state; it ends once, and everything that arrives later finds it ended.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from memrecalld.errors import MemrecallError, SelectionError
+from memrecalld.memory.document import Document
+from memrecalld.ranking.candidates import LEXICAL_CANDIDATES, RECENT_FILL, interleave
+from memrecalld.ranking.manifest import Manifest
+from memrecalld.ranking.noise import is_tool_noise, tool_aliases
+from memrecalld.ranking.scorer import Match, Ranked, matches
+from memrecalld.ranking.text import query_tokens, strip_recalled
+from memrecalld.recall.clock import Clock
+from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, Delivery, compose
+from memrecalld.recall.outcome import DeliveryPoint, DiscardReason, Outcome, Strategy
+from memrecalld.recall.session import Handover, Session
+
+INITIAL_WAIT_S: Final = 0.100
+"""Ceiling of the initial wait. A ceiling and not a cost: most waits end with the fast result, in a few ms."""
+
+EndedBy = Literal["published", "settled", "ceiling"]
+ToolResultState = Literal["pending", "delivered", "already_delivered", "no_relevant_results", "none"]
+
+
+class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a client asks for; see ``recall/start`` in the protocol."""
+
+    query: str
+    project_root: str | None
+    recent_tools: tuple[str, ...] = ()
+    exclude_layouts: frozenset[str] = frozenset()
+    detached: bool = False
+
+
+class FastResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The end of the initial wait: what goes into the first prompt. ``wait_ms`` in milliseconds."""
+
+    turn_id: str
+    ended_by: EndedBy
+    delivery: Delivery | None
+    pending: bool
+    partial: bool
+    wait_ms: float
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The answer at a later delivery point."""
+
+    turn_id: str | None
+    state: ToolResultState
+    delivery: Delivery | None = None
+
+
+class Pool(Protocol):
+    """The notes that may be recalled, as they are at one moment: project before user."""
+
+    @property
+    def size(self) -> int:
+        """Number of notes."""
+
+    @property
+    def partial(self) -> bool:
+        """Some notes could not be read in time and are missing."""
+
+    def search(
+        self, tokens: Sequence[str], *, limit: int, now_ns: int, keep: Callable[[Document], bool]
+    ) -> list[Ranked]:
+        """The best ``limit`` notes that match and that ``keep`` accepts, best first."""
+
+    def recent(self, *, limit: int, now_ns: int, keep: Callable[[Document], bool]) -> list[Document]:
+        """The newest ``limit`` notes that ``keep`` accepts, newest first."""
+
+
+class Services(Protocol):
+    """What a turn asks of the engine. Every callback may be called at once or later, on the same thread."""
+
+    def select(
+        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
+    ) -> Callable[[], None]:
+        """Ask the model, for a bounded time; returns what closes the question."""
+
+    def reread(self, documents: Sequence[Document], done: Callable[[list[Document]], None]) -> None:
+        """The documents as they are on disk now; those that are gone are left out."""
+
+    def ended(self, turn: Turn, outcome: Outcome) -> None:
+        """The turn has ended; called exactly once."""
+
+
+class Listener(Protocol):
+    """Where a turn's results go. ``False`` says that nobody is there any more."""
+
+    def fast(self, result: FastResult) -> bool: ...
+
+    def ended(self, outcome: Outcome, error: MemrecallError | None) -> None: ...
+
+
+class _State(enum.Enum):
+    SCANNING = enum.auto()
+    SELECTING = enum.auto()
+    SETTLED = enum.auto()
+    ENDED = enum.auto()
+
+
+class Turn:
+    """The state machine of one recall. Not thread-safe: all events come on one thread."""
+
+    def __init__(
+        self,
+        turn_id: str,
+        request: RecallRequest,
+        *,
+        session: Session,
+        listener: Listener,
+        services: Services,
+        clock: Clock,
+        selecting: bool,
+    ) -> None:
+        self.id = turn_id
+        self.session = session
+        self.request = request
+        self._listener = listener
+        self._services = services
+        self._clock = clock
+        self._selecting = selecting
+        self._state = _State.SCANNING
+        self._waiting = True
+        self._rereading = False
+        self._started = clock.monotonic()
+        self._selection_started = 0.0
+        self._query = strip_recalled(request.query)
+        self._tokens: tuple[str, ...] = ()
+        self._ranked: list[Ranked] = []
+        self._result: list[Document] = []
+        self._strategy: Strategy = "none"
+        self._handovers: list[Handover] = []
+        self._partial = False
+        self._scanned = self._candidates = self._fast_documents = 0
+        self._scan_ms = self._rank_ms = self._select_ms = self._wait_ms = 0.0
+        self._close_selection: Callable[[], None] | None = None
+        self._ceiling = clock.call_later(INITIAL_WAIT_S, self._on_ceiling)
+
+    @property
+    def open(self) -> bool:
+        """The turn has not ended."""
+        return self._state is not _State.ENDED
+
+    # Events: the catalog -------------------------------------------------------------------------------------
+
+    def on_pool(self, pool: Pool) -> None:
+        """The notes are known: rank them, publish the fast result, ask the selector."""
+        if self._state is not _State.SCANNING:
+            return
+        scanned_at = self._clock.monotonic()
+        self._scan_ms = (scanned_at - self._started) * 1e3
+        self._scanned = pool.size
+        self._partial = pool.partial
+        self._tokens = query_tokens(self._query)
+        self._state = _State.SELECTING
+        keep = self._recallable()
+        limit = LEXICAL_CANDIDATES if self._selecting else REFINED_DOCUMENTS
+        now_ns = self._clock.now_ns()
+        self._ranked = pool.search(self._tokens, limit=limit, now_ns=now_ns, keep=keep)
+        self._rank_ms = (self._clock.monotonic() - scanned_at) * 1e3
+        if not self._selecting:
+            self._settle(self._best(REFINED_DOCUMENTS), "heuristic")
+        elif not self._tokens:
+            # Nothing in the query carries meaning: there is nothing to ask a model about.
+            self._settle([], "none")
+        else:
+            if self._waiting and self._ranked:
+                self._end_wait("published", self._deliver("fast", "heuristic", self._best(FAST_DOCUMENTS)))
+            self._ask(pool, keep, now_ns)
+
+    def on_pool_failed(self, error: MemrecallError) -> None:
+        """The project's notes cannot be read."""
+        if self._state is not _State.SCANNING:
+            return
+        self._scan_ms = (self._clock.monotonic() - self._started) * 1e3
+        if self._waiting:
+            self._end_wait("settled", None, pending=False)
+        self._end("discarded", "failed", error=error)
+
+    # Events: the selector ------------------------------------------------------------------------------------
+
+    def _ask(self, pool: Pool, keep: Callable[[Document], bool], now_ns: int) -> None:
+        if self._state is not _State.SELECTING:  # the fast result found nobody, and the turn ended
+            return
+        recent = pool.recent(limit=RECENT_FILL, now_ns=now_ns, keep=keep)
+        manifest = Manifest(interleave([ranked.document for ranked in self._ranked], recent))
+        self._candidates = len(manifest)
+        if not manifest:
+            self._settle([], "none")
+            return
+        self._selection_started = self._clock.monotonic()
+        self._close_selection = self._services.select(self._query, manifest, self._on_selection)
+
+    def _on_selection(self, selection: Sequence[Document] | SelectionError) -> None:
+        if self._state is not _State.SELECTING:
+            return
+        self._close_selection = None
+        self._select_ms = (self._clock.monotonic() - self._selection_started) * 1e3
+        if isinstance(selection, SelectionError):
+            self._settle(self._best(REFINED_DOCUMENTS), "heuristic")
+        else:
+            self._settle(_distinct(selection, REFINED_DOCUMENTS), "model")
+
+    def _settle(self, documents: list[Document], strategy: Strategy) -> None:
+        self._state = _State.SETTLED
+        self._strategy = strategy
+        self._result = documents
+        self._ranked = []
+        if not documents:
+            if self._waiting:
+                self._end_wait("settled", None, pending=False)
+            self._end("discarded", "no_relevant_results")
+        elif not self._undelivered(documents):
+            self._end("discarded", "already_delivered")
+        elif self._waiting:
+            if self._selecting:
+                self._reread(self._deliver_initial)
+            else:
+                self._deliver_initial(documents)
+
+    def _deliver_initial(self, documents: list[Document]) -> None:
+        if self._state is not _State.SETTLED or not self._waiting:
+            return  # cancelled, or at the ceiling, while the notes were read again
+        if not documents:
+            self._end_wait("settled", None, pending=False)
+            self._end("discarded", "no_relevant_results")
+            return
+        delivery = self._deliver("refined", self._refined_strategy(), documents)
+        if self._end_wait("settled", delivery, pending=False):
+            self._end("initial", documents=len(documents))
+
+    # Events: the clock ---------------------------------------------------------------------------------------
+
+    def _on_ceiling(self) -> None:
+        if self._waiting:
+            self._end_wait("ceiling", None)
+
+    # Events: the client --------------------------------------------------------------------------------------
+
+    def on_tool_result(self, answer: Callable[[ToolResult], bool]) -> None:
+        """A safe delivery point. ``answer`` is called once, at once unless notes must be read again first."""
+        if self._state is not _State.SETTLED or self._waiting or self._rereading:
+            answer(ToolResult(turn_id=self.id, state="pending"))
+        else:
+            self._reread(lambda documents: self._deliver_tool_result(documents, answer))
+
+    def _deliver_tool_result(self, documents: list[Document], answer: Callable[[ToolResult], bool]) -> None:
+        if self._state is not _State.SETTLED:  # ended while the notes were read again
+            answer(ToolResult(turn_id=self.id, state="none"))
+            return
+        if not documents:
+            self._end("discarded", "no_relevant_results")
+            answer(ToolResult(turn_id=self.id, state="no_relevant_results"))
+            return
+        if not (remaining := self._undelivered(documents)):
+            self._end("discarded", "already_delivered")
+            answer(ToolResult(turn_id=self.id, state="already_delivered"))
+            return
+        delivery = self._deliver("refined", self._refined_strategy(), remaining)
+        if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery)):
+            self._end("tool_result", documents=len(remaining))
+        else:
+            self.session.delivered.take_back(self._handovers.pop())
+
+    def finish(self, reason: DiscardReason, *, prompt_discarded: bool = False) -> None:
+        """End the turn from outside. With ``prompt_discarded`` what it handed over may be delivered again."""
+        if self._state is _State.ENDED:
+            return
+        if prompt_discarded:
+            for handover in reversed(self._handovers):
+                self.session.delivered.take_back(handover)
+        self._end("discarded", reason)
+
+    # The parts -----------------------------------------------------------------------------------------------
+
+    def _recallable(self) -> Callable[[Document], bool]:
+        delivered = self.session.delivered
+        aliases = tool_aliases((*self.request.recent_tools, *self.session.tools))
+        return lambda document: document not in delivered and not is_tool_noise(document, aliases)
+
+    def _best(self, limit: int) -> list[Document]:
+        return _distinct((ranked.document for ranked in self._ranked), limit)
+
+    def _undelivered(self, documents: Sequence[Document]) -> list[Document]:
+        return [document for document in documents if document not in self.session.delivered]
+
+    def _refined_strategy(self) -> Literal["heuristic", "model"]:
+        return "model" if self._strategy == "model" else "heuristic"
+
+    def _reread(self, done: Callable[[list[Document]], None]) -> None:
+        def reread(documents: list[Document]) -> None:
+            self._rereading = False
+            done(documents)
+
+        self._rereading = True
+        self._services.reread(self._result, reread)
+
+    def _deliver(
+        self,
+        phase: Literal["fast", "refined"],
+        strategy: Literal["heuristic", "model"],
+        documents: Sequence[Document],
+    ) -> Delivery:
+        """Record the hand-over, then build what is handed over: a crash in between repeats nothing."""
+        self._handovers.append(self.session.delivered.hand_over(documents))
+        return compose(phase, strategy, documents, now_ns=self._clock.now_ns(), matched=self._matched)
+
+    def _matched(self, document: Document) -> tuple[Match, ...]:
+        return matches(document, self._tokens)
+
+    def _end_wait(self, ended_by: EndedBy, delivery: Delivery | None, *, pending: bool = True) -> bool:
+        self._waiting = False
+        self._ceiling.cancel()
+        self._wait_ms = (self._clock.monotonic() - self._started) * 1e3
+        result = FastResult(
+            turn_id=self.id,
+            ended_by=ended_by,
+            delivery=delivery,
+            pending=pending,
+            partial=self._partial,
+            wait_ms=self._wait_ms,
+        )
+        if self._listener.fast(result):
+            if delivery is not None and delivery.phase == "fast":
+                self._fast_documents = len(delivery.documents)
+            return True
+        self.finish("abort", prompt_discarded=True)
+        return False
+
+    def _stop_selection(self) -> None:
+        if self._close_selection is not None:
+            close, self._close_selection = self._close_selection, None
+            close()
+
+    def _end(
+        self,
+        point: DeliveryPoint,
+        reason: DiscardReason | None = None,
+        *,
+        documents: int = 0,
+        error: MemrecallError | None = None,
+    ) -> None:
+        if self._waiting:
+            self._wait_ms = (self._clock.monotonic() - self._started) * 1e3
+        self._state = _State.ENDED
+        self._waiting = False
+        self._ceiling.cancel()
+        self._stop_selection()
+        outcome = Outcome(
+            turn_id=self.id,
+            delivery_point=point,
+            discard_reason=reason,
+            strategy=self._strategy,
+            phase="refined",
+            documents=documents,
+            fast_documents=self._fast_documents,
+            scanned=self._scanned,
+            candidates=self._candidates,
+            query_length=len(self.request.query),
+            scan_ms=self._scan_ms,
+            rank_ms=self._rank_ms,
+            select_ms=self._select_ms,
+            wait_ms=self._wait_ms,
+        )
+        self._result = []
+        self._services.ended(self, outcome)
+        self._listener.ended(outcome, error)
+
+
+def _distinct(documents: Iterable[Document], limit: int) -> list[Document]:
+    """The first ``limit`` documents of different content: the same text twice helps nobody."""
+    chosen: dict[bytes, Document] = {}
+    for document in documents:
+        if len(chosen) == limit:
+            break
+        chosen.setdefault(document.content_hash, document)
+    return list(chosen.values())
