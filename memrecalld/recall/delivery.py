@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -22,8 +22,8 @@ REFINED_DOCUMENTS: Final = 5
 Phase = Literal["fast", "refined"]
 
 
-class DeliveredDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A note as a client receives it."""
+class DocumentSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A note as a list shows it."""
 
     scope: Scope
     type: NoteType
@@ -35,6 +35,11 @@ class DeliveredDocument(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """Modification time, ISO 8601 in UTC with seconds."""
     age: str
     """For people: ``saved today``, ``saved 3 days ago``."""
+
+
+class DeliveredDocument(DocumentSummary, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A note as a delivery or a search result holds it."""
+
     body: str
     """At most 1,200 characters."""
     truncated: bool
@@ -53,19 +58,17 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     documents: tuple[DeliveredDocument, ...]
 
 
+def summarize(document: Document, now_ns: int) -> DocumentSummary:
+    """A note of the catalog as a list shows it."""
+    return DocumentSummary(**_summary(document, now_ns))
+
+
 def describe(
-    document: Document, *, now_ns: int, matched: tuple[Match, ...] = (), score: float | None = None
+    document: Document, now_ns: int, *, matched: tuple[Match, ...] = (), score: float | None = None
 ) -> DeliveredDocument:
-    """Turn a note of the catalog into its form for clients."""
+    """A note of the catalog as a delivery or a search result holds it."""
     return DeliveredDocument(
-        scope=document.scope,
-        type=document.type,
-        title=document.title,
-        description=document.description,
-        path=document.path,
-        relative_path=document.relative_path,
-        saved_at=_iso(document.modified_ns),
-        age=describe_age(document.modified_ns, now_ns),
+        **_summary(document, now_ns),
         body=document.body,
         truncated=document.truncated,
         matched=matched,
@@ -86,8 +89,26 @@ def compose(
         phase=phase,
         strategy=strategy,
         prompt=render_prompt(documents, now_ns),
-        documents=tuple(describe(document, now_ns=now_ns, matched=matched(document)) for document in documents),
+        documents=tuple(describe(document, now_ns, matched=matched(document)) for document in documents),
     )
+
+
+def _summary(document: Document, now_ns: int) -> dict[str, Any]:
+    return {
+        "scope": document.scope,
+        "type": document.type,
+        "title": document.title,
+        "description": document.description,
+        "path": displayable(document.path),
+        "relative_path": displayable(document.relative_path),
+        "saved_at": _iso(document.modified_ns),
+        "age": describe_age(document.modified_ns, now_ns),
+    }
+
+
+def displayable(path: str) -> str:
+    """A path as JSON can hold it: a file name that is no UTF-8 gets replacement characters."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _iso(time_ns: int) -> str:

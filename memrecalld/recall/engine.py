@@ -15,7 +15,7 @@ from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import DeliveredDocument, describe
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import DeliveredStore, Session, SessionKey
-from memrecalld.recall.turn import Listener, Pool, RecallRequest, ToolResult, Turn
+from memrecalld.recall.turn import Answer, Listener, Pool, RecallRequest, ToolResult, Turn
 from memrecalld.telemetry import Telemetry
 
 DETACHED_TURN_S: Final = 30 * 60.0
@@ -114,7 +114,7 @@ class Engine:
         turn_id: str | None,
         tool_name: str | None,
         owner: object,
-        answer: Callable[[ToolResult], bool],
+        answer: Answer,
     ) -> None:
         """A later delivery point.
 
@@ -124,7 +124,7 @@ class Engine:
             self._session(key).remember_tools([tool_name])
         turn = self._turns.get(key)
         if turn is None or turn_id not in {None, turn.id}:
-            answer(self._last_state(key, turn_id))
+            answer(self._last_state(key, turn_id), None)
             return
         self._check_owner(turn, owner)
         self._touch(turn)
@@ -176,7 +176,7 @@ class Engine:
                 [
                     describe(
                         each.document,
-                        now_ns=now_ns,
+                        now_ns,
                         matched=matches(each.document, tokens),
                         score=each.score,
                     )

@@ -98,12 +98,22 @@ class Services(Protocol):
         """The turn has ended; called exactly once."""
 
 
+TakeBack = Callable[[], None]
+"""Undoes a hand-over that was written and turns out never to have been read."""
+
+
 class Listener(Protocol):
-    """Where a turn's results go. ``False`` says that nobody is there any more."""
+    """Where a turn's results go."""
 
-    def fast(self, result: FastResult) -> bool: ...
+    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
+        """The initial wait is over. ``False`` says that nobody is there any more."""
 
-    def ended(self, outcome: Outcome, error: MemrecallError | None) -> None: ...
+    def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
+        """The turn's one outcome; ``error`` where it failed."""
+
+
+Answer = Callable[[ToolResult, TakeBack | None], bool]
+"""Where the answer at a tool result goes; as ``Listener.fast``."""
 
 
 class _State(enum.Enum):
@@ -252,30 +262,31 @@ class Turn:
 
     # Events: the client --------------------------------------------------------------------------------------
 
-    def on_tool_result(self, answer: Callable[[ToolResult], bool]) -> None:
+    def on_tool_result(self, answer: Answer) -> None:
         """A safe delivery point. ``answer`` is called once, at once unless notes must be read again first."""
         if self._state is not _State.SETTLED or self._waiting or self._rereading:
-            answer(ToolResult(turn_id=self.id, state="pending"))
+            answer(ToolResult(turn_id=self.id, state="pending"), None)
         else:
             self._reread(lambda documents: self._deliver_tool_result(documents, answer))
 
-    def _deliver_tool_result(self, documents: list[Document], answer: Callable[[ToolResult], bool]) -> None:
+    def _deliver_tool_result(self, documents: list[Document], answer: Answer) -> None:
         if self._state is not _State.SETTLED:  # ended while the notes were read again
-            answer(ToolResult(turn_id=self.id, state="none"))
+            answer(ToolResult(turn_id=self.id, state="none"), None)
             return
         if not documents:
             self._end("discarded", "no_relevant_results")
-            answer(ToolResult(turn_id=self.id, state="no_relevant_results"))
+            answer(ToolResult(turn_id=self.id, state="no_relevant_results"), None)
             return
         if not (remaining := self._undelivered(documents)):
             self._end("discarded", "already_delivered")
-            answer(ToolResult(turn_id=self.id, state="already_delivered"))
+            answer(ToolResult(turn_id=self.id, state="already_delivered"), None)
             return
         delivery = self._deliver("refined", self._refined_strategy(), remaining)
-        if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery)):
+        take_back = self._take_back_last()
+        if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery), take_back):
             self._end("tool_result", documents=len(remaining))
         else:
-            self.session.delivered.take_back(self._handovers.pop())
+            take_back()
 
     def finish(self, reason: DiscardReason, *, prompt_discarded: bool = False) -> None:
         """End the turn from outside. With ``prompt_discarded`` what it handed over may be delivered again."""
@@ -320,6 +331,10 @@ class Turn:
         self._handovers.append(self.session.delivered.hand_over(documents))
         return compose(phase, strategy, documents, now_ns=self._clock.now_ns(), matched=self._matched)
 
+    def _take_back_last(self) -> TakeBack:
+        handover = self._handovers[-1]
+        return lambda: self.session.delivered.take_back(handover)
+
     def _matched(self, document: Document) -> tuple[Match, ...]:
         return matches(document, self._tokens)
 
@@ -335,7 +350,7 @@ class Turn:
             partial=self._partial,
             wait_ms=self._wait_ms,
         )
-        if self._listener.fast(result):
+        if self._listener.fast(result, None if delivery is None else self._take_back_last()):
             if delivery is not None and delivery.phase == "fast":
                 self._fast_documents = len(delivery.documents)
             return True

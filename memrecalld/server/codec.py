@@ -1,0 +1,83 @@
+"""Bytes to messages and back, with msgspec."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+from lsprotocol import converters
+from pygls.exceptions import JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcParseError
+
+from memrecalld.server.messages import METHODS, Envelope
+
+CONVERTER: Final = converters.get_converter()
+"""lsprotocol's cattrs converter: built once, since that takes far longer than a connection's whole set-up."""
+
+_envelopes: Final = msgspec.json.Decoder(Envelope)
+_decoders: Final = {method: msgspec.json.Decoder(spec.params) for method, spec in METHODS.items()}
+_ids: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+# JavaScript's JSON.stringify writes half of a surrogate pair, as a string cut between the two leaves it, as an escape.
+# It is no Unicode text and strict decoders refuse it, but a query is not to be lost for it.
+_LONE_SURROGATE: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+
+
+def decode_envelope(body: bytes) -> Envelope:
+    """Read one message up to, but not including, its parameters.
+
+    Raises ``JsonRpcParseError`` for what is no JSON and ``JsonRpcInvalidRequest`` for what is no JSON-RPC 2.0.
+    """
+    try:
+        return _decode(_envelopes, body)
+    except msgspec.ValidationError as error:
+        raise JsonRpcInvalidRequest(f"Invalid Request: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JsonRpcParseError(f"Parse Error: {error}") from None
+    except RecursionError:
+        raise JsonRpcParseError("Parse Error: nested too deeply") from None
+
+
+def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any:  # noqa: ANN401 - one Struct per method
+    """Read the parameters of a known method; absent ones, ``null``, ``[]`` and ``{}`` are the same.
+
+    Raises ``JsonRpcInvalidParams`` that names the field and what was expected.
+    """
+    raw = b"{}" if params is msgspec.UNSET else bytes(params)
+    if raw in {b"[]", b"null"}:
+        raw = b"{}"
+    try:
+        return _decode(_decoders[method], raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
+        raise JsonRpcInvalidParams(f"Invalid Params: {error}") from None
+    except RecursionError:
+        raise JsonRpcInvalidParams("Invalid Params: nested too deeply") from None
+
+
+def salvage_id(body: bytes) -> int | str | None:
+    """The id of a message that is no valid request otherwise, so that its sender can tell which one it was."""
+    try:
+        value = msgspec.json.decode(_ids.decode(body)["id"], type=int | str)
+    except (msgspec.DecodeError, KeyError, RecursionError, UnicodeDecodeError):
+        return None
+    return value
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """One message as JSON. Values are Structs, lsprotocol objects and plain data."""
+    return msgspec.json.encode(message, enc_hook=CONVERTER.unstructure)
+
+
+def _decode(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:  # noqa: ANN401
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        mended = _LONE_SURROGATE.sub(lambda match: match[1] + (match[2] or rb"\ufffd"), data)
+        if mended == data:
+            raise
+        return decoder.decode(mended)

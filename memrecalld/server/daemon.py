@@ -1,0 +1,79 @@
+"""The life of the process: put together, serve, drain, stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import time
+from typing import Final, Literal
+
+from memrecalld.memory.catalog import Catalog
+from memrecalld.recall.engine import Engine
+from memrecalld.server.connection import Connection
+from memrecalld.server.handlers import Handlers
+from memrecalld.server.listener import Listener
+
+_log = logging.getLogger("memrecalld.server")
+
+DRAIN_S: Final = 2.0
+"""How long a stopping daemon waits for its last answers to be read."""
+
+
+class Daemon:
+    """Everything that one process shares between its connections."""
+
+    def __init__(
+        self,
+        *,
+        listener: Listener,
+        engine: Engine,
+        catalog: Catalog,
+        selector_kind: Literal["none", "openai", "client"],
+    ) -> None:
+        self.engine = engine
+        self.catalog = catalog
+        self.selector_kind = selector_kind
+        self.started = time.monotonic()
+        self._listener = listener
+        self._connections: set[Connection] = set()
+        self._stopping = asyncio.Event()
+
+    @property
+    def connection_count(self) -> int:
+        """Open connections."""
+        return len(self._connections)
+
+    def stop(self) -> None:
+        """Begin to stop; ``serve`` returns when everything is drained."""
+        self._stopping.set()
+
+    async def serve(self) -> None:
+        """Answer clients until ``stop`` or SIGTERM or SIGINT, then end every open turn and leave."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        server = await loop.create_unix_server(
+            lambda: Connection(lambda connection: Handlers(self, connection), self._connections),
+            sock=self._listener.socket,
+        )
+        _log.info("serving")
+        try:
+            await self._stopping.wait()
+        finally:
+            server.close()
+            await self._drain()
+            self._listener.close()
+        _log.info("stopped")
+
+    async def _drain(self) -> None:
+        """Every open turn has its outcome, and every client what was written to it, or ``DRAIN_S`` passed."""
+        self.engine.shutdown()
+        for connection in list(self._connections):
+            connection.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                while self._connections:
+                    await asyncio.sleep(0.01)
+        self.catalog.close()

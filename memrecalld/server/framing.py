@@ -1,0 +1,97 @@
+"""The LSP base protocol's framing: a header that tells the length of the body that follows.
+
+https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from memrecalld.server.messages import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
+
+_END: Final = b"\r\n\r\n"
+
+
+class FramingError(Exception):
+    """The stream cannot be followed any further."""
+
+
+class Oversized:
+    """Stands for a body that was passed over since it is larger than a message may be."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+def frame(body: bytes) -> bytes:
+    """Put the header before a body. The length is in bytes, not in characters."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class FrameReader:
+    """Cuts a byte stream into bodies. Holds at most one message and one header."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._length: int | None = None
+        self._to_skip = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take in what has arrived."""
+        if self._to_skip:
+            skipped = min(self._to_skip, len(data))
+            self._to_skip -= skipped
+            data = data[skipped:]
+        self._buffer += data
+
+    def frames(self) -> Iterator[bytes | Oversized]:
+        """The bodies that are complete.
+
+        Raises ``FramingError`` where the next header does not say how long its body is.
+        """
+        while True:
+            if self._length is None:
+                length = self._read_header()
+                if length is None:
+                    return
+                if length > MAX_MESSAGE_BYTES:
+                    self._skip(length)
+                    yield Oversized(length)
+                    continue
+                self._length = length
+            if len(self._buffer) < self._length:
+                return
+            body = bytes(self._buffer[: self._length])
+            del self._buffer[: self._length]
+            self._length = None
+            yield body
+
+    def _skip(self, length: int) -> None:
+        """Drop a body without holding it."""
+        held = min(length, len(self._buffer))
+        del self._buffer[:held]
+        self._to_skip = length - held
+
+    def _read_header(self) -> int | None:
+        end = self._buffer.find(_END, 0, MAX_HEADER_BYTES)
+        if end < 0:
+            if len(self._buffer) >= MAX_HEADER_BYTES:
+                raise FramingError(f"a header is at most {MAX_HEADER_BYTES} bytes long and ends with an empty line")
+            return None
+        header = bytes(self._buffer[:end])
+        del self._buffer[: end + len(_END)]
+        lengths = set()
+        for line in header.split(b"\r\n"):
+            name, colon, value = line.partition(b":")
+            if not colon:
+                raise FramingError("a header line is a name, a colon and a value")
+            if name.strip().lower() == b"content-length":
+                lengths.add(value.strip())
+        if len(lengths) != 1:
+            raise FramingError("a header names its Content-Length once")
+        value = lengths.pop()
+        # bytes.isdigit() is ASCII only, and the bound keeps int() from reading megabytes of digits.
+        if not value.isdigit() or len(value) > 15:
+            raise FramingError("Content-Length is the number of bytes of the body")
+        return int(value)

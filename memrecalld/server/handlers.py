@@ -1,0 +1,299 @@
+"""What each method of the protocol does, for one connection."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcRequestCancelled
+
+import memrecalld
+from memrecalld.errors import MemrecallError
+from memrecalld.memory.catalog import Catalog, ProjectMemory
+from memrecalld.memory.document import BODY_WINDOW_CHARS
+from memrecalld.memory.layouts import LAYOUTS
+from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, displayable, summarize
+from memrecalld.recall.engine import Engine
+from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.session import SessionKey
+from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, TakeBack, ToolResult, Turn
+from memrecalld.server import messages
+from memrecalld.server.connection import Connection
+from memrecalld.server.protocol import RecallProtocol
+
+T = TypeVar("T")
+
+
+class Host(Protocol):
+    """What all connections share."""
+
+    engine: Engine
+    catalog: Catalog
+    selector_kind: Literal["none", "openai", "client"]
+    started: float
+    """``time.monotonic()`` at the start of the daemon."""
+
+    @property
+    def connection_count(self) -> int: ...
+
+
+class Handlers:
+    """The methods of one connection, on the engine that all share."""
+
+    def __init__(self, host: Host, connection: Connection) -> None:
+        self._host = host
+        self._engine = host.engine
+        self._connection = connection
+        self._folders: list[str] = []
+        self._turns: dict[messages.MessageId, Turn] = {}
+
+    def register(self, protocol: RecallProtocol) -> None:
+        """Bind the methods."""
+        for method, handler in {
+            "initialize": self.initialize,
+            "initialized": self.initialized,
+            "shutdown": self.shutdown,
+            "exit": self.exit,
+            "workspace/didChangeWorkspaceFolders": self.change_folders,
+            "$/cancelRequest": self.cancel,
+            "recall/start": self.start,
+            "recall/toolResult": self.tool_result,
+            "recall/end": self.end,
+            "recall/reset": self.reset,
+            "memory/search": self.search,
+            "memory/list": self.list_,
+            "daemon/status": self.status,
+        }.items():
+            protocol.register(method, handler)
+
+    def closed(self) -> None:
+        """The connection is gone, and with it its attached turns."""
+        self._engine.disconnect(self._connection)
+
+    # Life of the connection --------------------------------------------------------------------------------------
+
+    def initialize(self, params: messages.InitializeParams) -> types.InitializeResult:
+        roots = [folder.uri for folder in params.workspace_folders or ()]
+        self._set_folders(roots or [root for root in (params.root_uri, params.root_path) if root][:1])
+        return types.InitializeResult(
+            server_info=types.ServerInfo(name="memrecalld", version=memrecalld.__version__),
+            capabilities=types.ServerCapabilities(
+                workspace=types.WorkspaceOptions(
+                    workspace_folders=types.WorkspaceFoldersServerCapabilities(
+                        supported=True, change_notifications=True
+                    )
+                ),
+                experimental={"memrecall": self._capabilities()},
+            ),
+        )
+
+    def _capabilities(self) -> dict[str, Any]:
+        return {
+            "protocolVersion": messages.PROTOCOL_VERSION,
+            "selector": self._host.selector_kind,
+            "layouts": list(LAYOUTS),
+            "limits": {
+                "initialWaitMs": round(INITIAL_WAIT_S * 1000),
+                "fastDocuments": FAST_DOCUMENTS,
+                "refinedDocuments": REFINED_DOCUMENTS,
+                "bodyCharacters": BODY_WINDOW_CHARS,
+                "messageBytes": messages.MAX_MESSAGE_BYTES,
+            },
+        }
+
+    def initialized(self, _params: messages.Empty) -> None:
+        """Nothing waits for it."""
+
+    def shutdown(self, _params: messages.Empty) -> None:
+        """End this connection's turns; pygls' flag then refuses everything but ``exit``."""
+        self._engine.disconnect(self._connection)
+        self._connection.protocol.shut_down()
+
+    def exit(self, _params: messages.Empty) -> None:
+        """Close this connection; clients wait for that."""
+        self._connection.close()
+
+    def change_folders(self, params: messages.DidChangeFoldersParams) -> None:
+        removed = {folder.uri for folder in params.event.removed}
+        kept = [root for root in self._folders if root not in removed]
+        self._set_folders(kept + [folder.uri for folder in params.event.added if folder.uri not in kept])
+
+    def _set_folders(self, roots: list[str]) -> None:
+        for root in roots:
+            if root not in self._folders:
+                self._host.catalog.warm(root)
+        self._folders = roots
+
+    # Recall ------------------------------------------------------------------------------------------------------
+
+    def start(self, params: messages.StartParams) -> Future[messages.StartResult]:
+        unknown = set(params.exclude_layouts).difference(LAYOUTS)
+        if unknown:
+            raise JsonRpcInvalidParams(
+                f"Invalid Params: expected layouts among {', '.join(LAYOUTS)} - at `$.excludeLayouts`"
+            )
+        request_id = self._connection.protocol.request_id
+        listener = _StartListener(self._connection, request_id, params)
+        turn = self._engine.start(
+            SessionKey(params.session_id, params.agent_id),
+            RecallRequest(
+                query=params.query,
+                project_root=self._project(params.project_root),
+                recent_tools=tuple(params.recent_tools),
+                exclude_layouts=frozenset(params.exclude_layouts),
+                detached=params.detached,
+            ),
+            listener,
+            self._connection,
+        )
+        if turn.open and not params.detached:
+            self._turns[request_id] = turn
+            listener.response.add_done_callback(lambda _: self._turns.pop(request_id))
+        return listener.response
+
+    def tool_result(self, params: messages.ToolResultParams) -> Future[ToolResult]:
+        response: Future[ToolResult] = Future()
+
+        def answer(result: ToolResult, take_back: TakeBack | None) -> bool:
+            if not self._connection.open:
+                return False
+            response.set_result(result)
+            self._connection.handed_over(take_back)
+            return True
+
+        key = SessionKey(params.session_id, params.agent_id)
+        self._engine.tool_result(key, params.turn_id, params.tool_name, self._connection, answer)
+        return response
+
+    def end(self, params: messages.EndParams) -> None:
+        self._engine.end(SessionKey(params.session_id, params.agent_id), params.turn_id, self._connection)
+
+    def cancel(self, params: messages.CancelParams) -> None:
+        if (turn := self._turns.get(params.id)) is not None:
+            turn.finish("abort", prompt_discarded=True)
+
+    def reset(self, params: messages.ResetParams) -> messages.Empty:
+        self._engine.reset(SessionKey(params.session_id, params.agent_id))
+        return messages.Empty()
+
+    # Outside any turn ----------------------------------------------------------------------------------------------
+
+    def search(self, params: messages.SearchParams) -> Future[messages.SearchResult]:
+        response: Future[messages.SearchResult] = Future()
+        project = self._project(params.project_root)
+        ready = _into(response, lambda documents: messages.SearchResult(documents=documents))
+        self._engine.search(params.query, project, params.limit, ready)
+        return response
+
+    def list_(self, params: messages.ListParams) -> Future[messages.ListResult]:
+        response: Future[messages.ListResult] = Future()
+        now_ns = time.time_ns()
+        ready = _into(
+            response,
+            lambda documents: messages.ListResult(documents=[summarize(each, now_ns) for each in documents]),
+        )
+        self._host.catalog.listing(self._project(params.project_root), ready)
+        return response
+
+    def status(self, params: messages.StatusParams) -> Future[messages.StatusResult]:
+        response: Future[messages.StatusResult] = Future()
+        if params.project_root is None:
+            response.set_result(self._status(None))
+        else:
+            self._host.catalog.describe(params.project_root, _into(response, self._status))
+        return response
+
+    def _status(self, project: ProjectMemory | None) -> messages.StatusResult:
+        catalog = self._host.catalog
+        telemetry = self._engine.telemetry
+        return messages.StatusResult(
+            version=memrecalld.__version__,
+            protocol_version=messages.PROTOCOL_VERSION,
+            pid=os.getpid(),
+            uptime_s=round(time.monotonic() - self._host.started, 3),
+            connections=self._host.connection_count,
+            sessions=self._engine.session_count,
+            open_turns=self._engine.open_turns,
+            topics=catalog.topics,
+            skipped=dict(catalog.skipped),
+            selector=messages.SelectorStatus(kind=self._host.selector_kind),
+            counters=dict(telemetry.counters),
+            latency=telemetry.latency(),
+            project=None if project is None else _project_status(project),
+        )
+
+    def _project(self, root: str | None) -> str | None:
+        """The project of a call: the one it names, else the first workspace folder."""
+        return root if root is not None else next(iter(self._folders), None)
+
+
+class _StartListener:
+    """Sends the results of one turn to the connection that started it."""
+
+    def __init__(
+        self, connection: Connection, request_id: messages.MessageId, params: messages.StartParams
+    ) -> None:
+        self._connection = connection
+        self._request_id = request_id
+        self._session_id = params.session_id
+        self._detached = params.detached
+        self.response: Future[messages.StartResult] = Future()
+
+    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
+        if not self._connection.open:
+            return False
+        fast = messages.FastParams(
+            request_id=self._request_id, session_id=self._session_id, **msgspec.structs.asdict(result)
+        )
+        self._connection.protocol.notify("recall/fast", fast)
+        self._connection.handed_over(take_back)
+        if self._detached and result.pending:
+            self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))
+        return True
+
+    def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
+        if self.response.done():  # a detached turn: the telemetry has its outcome
+            return
+        if error is not None:
+            self.response.set_exception(JsonRpcException(str(error), code=error.code, data=outcome))
+        elif outcome.discard_reason == "abort":
+            self.response.set_exception(JsonRpcRequestCancelled(data=outcome))
+        else:
+            self.response.set_result(messages.StartResult(turn_id=outcome.turn_id, outcome=outcome))
+
+
+def _into(response: Future[T], convert: Callable[[Any], T]) -> Callable[[Any], None]:
+    """A callback that settles ``response`` with a converted value, or with the error that came instead."""
+
+    def ready(value: Any) -> None:  # noqa: ANN401
+        if isinstance(value, MemrecallError):
+            response.set_exception(value)
+        else:
+            response.set_result(convert(value))
+
+    return ready
+
+
+def _project_status(project: ProjectMemory) -> messages.ProjectStatus:
+    return messages.ProjectStatus(
+        root=None if project.root is None else displayable(project.root),
+        reason=project.reason,
+        roots=[
+            messages.RootStatus(
+                scope=root.scope,
+                layout=root.layout,
+                path=displayable(root.path),
+                topics=root.topics,
+                exists=root.exists,
+            )
+            for root in project.roots
+        ],
+        skipped=[
+            messages.SkippedFile(path=displayable(path), reason=reason) for path, reason in project.skipped
+        ],
+    )

@@ -1,0 +1,147 @@
+"""The Unix socket: who may have it, and how it is bound and left.
+
+A lock decides who serves a socket path, before anything is looked at; then a probe tells a live peer from a dead
+socket; only then is a dead socket of ours replaced. Nothing else is ever removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import Final
+
+from memrecalld.errors import StartError
+
+_BACKLOG: Final = 512
+_MAX_PATH_BYTES: Final = 107
+"""``sun_path`` holds 108 bytes with the closing NUL (unix(7))."""
+_PROBE_S: Final = 1.0
+
+
+class Listener:
+    """A bound, listening socket that is ours alone until ``close``."""
+
+    def __init__(self, sock: socket.socket, path: Path, lock: int) -> None:
+        self.socket = sock
+        self.path = path
+        self._lock = lock
+        self._identity = _identity(path)
+
+    @classmethod
+    def bind(cls, path: Path) -> Listener:
+        """Take the socket path.
+
+        Raises ``StartError`` when another daemon serves it, or when the place is not private.
+        """
+        if len(os.fsencode(path)) > _MAX_PATH_BYTES:
+            raise StartError(
+                f"the socket path is longer than {_MAX_PATH_BYTES} bytes; "
+                "choose a shorter one with --socket or MEMRECALLD_SOCKET"
+            )
+        _make_private(path.parent)
+        lock = _lock(path)
+        try:
+            _remove_dead_socket(path)
+            sock = _bind_private(path)
+        except BaseException:
+            os.close(lock)
+            raise
+        return cls(sock, path, lock)
+
+    def close(self) -> None:
+        """Stop listening, and remove the socket if the path is still ours."""
+        self.socket.close()
+        if self.owns_path():
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
+        os.close(self._lock)
+
+    def owns_path(self) -> bool:
+        """The path still leads to this socket: nobody removed or replaced it."""
+        return self._identity is not None and _identity(self.path) == self._identity
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _make_private(directory: Path) -> None:
+    """The socket's directory: made with 0700, or found to be ours, no link, and closed to others."""
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(mode=0o700)
+        found = directory.lstat()
+    except OSError as error:
+        raise StartError(
+            f"the socket's directory {directory} cannot be used ({error.strerror}); "
+            "choose another socket with --socket or MEMRECALLD_SOCKET"
+        ) from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise StartError(f"{directory} is a link or no directory; remove it: rm {directory}")
+    if found.st_uid != os.geteuid():
+        raise StartError(
+            f"{directory} belongs to user {found.st_uid}; choose another socket with --socket or MEMRECALLD_SOCKET"
+        )
+    if found.st_mode & 0o077:
+        raise StartError(f"{directory} is open to other users; close it: chmod 700 {directory}")
+
+
+def _lock(path: Path) -> int:
+    lock_path = path.with_name(path.name + ".lock")
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        lock = os.open(lock_path, flags, 0o600)
+    except OSError as error:
+        raise StartError(f"the lock {lock_path} cannot be opened ({error.strerror}); remove it") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StartError(f"another memrecalld serves {path}; stop it first, or use it: memrecall status") from None
+    return lock
+
+
+def _remove_dead_socket(path: Path) -> None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(found.st_mode):
+        raise StartError(f"{path} exists and is no socket; move it away, or choose another socket with --socket")
+    if found.st_uid != os.geteuid():
+        raise StartError(f"{path} belongs to user {found.st_uid}; choose another socket with --socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_PROBE_S)
+        try:
+            probe.connect(str(path))
+        except OSError as error:
+            if error.errno in {errno.ECONNREFUSED, errno.ENOENT}:
+                with contextlib.suppress(FileNotFoundError):
+                    path.unlink()
+                return
+    raise StartError(f"another program serves {path}; stop it first, or choose another socket with --socket")
+
+
+def _bind_private(path: Path) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        # The mode of the socket's file comes from the descriptor's mode at bind (unix(7)), so there is no moment
+        # in which it is wider, and the process's umask, which all threads share, is left alone.
+        os.fchmod(sock.fileno(), 0o600)
+        sock.bind(str(path))
+        sock.listen(_BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise StartError(f"cannot listen on {path} ({error.strerror}); choose another socket with --socket") from None
+    sock.setblocking(False)
+    return sock

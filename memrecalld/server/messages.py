@@ -1,0 +1,264 @@
+"""The messages of the wire, as typed Structs: camelCase names, times in milliseconds.
+
+``METHODS`` is the whole vocabulary. The LSP's own messages come from ``lsprotocol``, except where the daemon needs a
+few of their fields only.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from memrecalld.recall.delivery import DeliveredDocument, DocumentSummary
+from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.turn import FastResult, ToolResult
+from memrecalld.telemetry import Latency
+
+PROTOCOL_VERSION: Final = 1
+"""Raised when an older client would misread an answer; new optional fields do not raise it."""
+
+MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+MAX_HEADER_BYTES: Final = 4 * 1024
+MAX_SEARCH_LIMIT: Final = 100
+
+MessageId = int | str
+
+SessionId = Annotated[str, Meta(min_length=1, max_length=1024)]
+AgentId = Annotated[str, Meta(max_length=1024)]
+ToolName = Annotated[str, Meta(max_length=1024)]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Base of what is sent and received. Unknown fields are passed over, so that newer clients can be served."""
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """A JSON-RPC 2.0 message before anybody looked at its parameters."""
+
+    jsonrpc: Literal["2.0"]
+    id: MessageId | None | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: msgspec.Raw | UnsetType = UNSET
+    result: msgspec.Raw | UnsetType = UNSET
+    error: msgspec.Raw | UnsetType = UNSET
+
+
+# Requests and notifications of the client ---------------------------------------------------------------------
+
+
+class StartParams(Message):
+    """``recall/start``"""
+
+    session_id: SessionId
+    query: str
+    project_root: str | None = None
+    """Absolute path or ``file:`` URI; the first workspace folder when absent."""
+    agent_id: AgentId = ""
+    recent_tools: Annotated[list[ToolName], Meta(max_length=256)] = []
+    exclude_layouts: Annotated[list[str], Meta(max_length=16)] = []
+    """Layouts whose notes the client's agent recalls by itself."""
+    detached: bool = False
+
+
+class ToolResultParams(Message):
+    """``recall/toolResult``"""
+
+    session_id: SessionId
+    agent_id: AgentId = ""
+    turn_id: str | None = None
+    tool_name: ToolName | None = None
+
+
+class EndParams(Message):
+    """``recall/end``"""
+
+    session_id: SessionId
+    agent_id: AgentId = ""
+    turn_id: str | None = None
+
+
+class ResetParams(Message):
+    """``recall/reset``"""
+
+    session_id: SessionId
+    agent_id: AgentId = ""
+
+
+class WorkspaceFolder(Message):
+    """A folder of the workspace, as in LSP."""
+
+    uri: str
+
+
+class ClientOptions(Message):
+    """``initializationOptions.memrecall``"""
+
+    selector: bool = False
+    """The client answers ``recall/select``."""
+
+
+class InitializationOptions(Message):
+    """``initializationOptions``: ours among those of others."""
+
+    memrecall: ClientOptions | None = None
+
+
+class InitializeParams(Message):
+    """``initialize``, the fields that matter here. The rest of LSP's is neither needed nor checked."""
+
+    workspace_folders: list[WorkspaceFolder] | None = None
+    root_uri: str | None = None
+    root_path: str | None = None
+    initialization_options: InitializationOptions | None = None
+
+
+class FoldersEvent(Message):
+    """What changed in the workspace."""
+
+    added: list[WorkspaceFolder] = []
+    removed: list[WorkspaceFolder] = []
+
+
+class DidChangeFoldersParams(Message):
+    """``workspace/didChangeWorkspaceFolders``"""
+
+    event: FoldersEvent
+
+
+class CancelParams(Message):
+    """``$/cancelRequest``"""
+
+    id: MessageId
+
+
+class SearchParams(Message):
+    """``memory/search``"""
+
+    query: str
+    project_root: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_SEARCH_LIMIT)] = 5
+
+
+class ListParams(Message):
+    """``memory/list``"""
+
+    project_root: str | None = None
+
+
+class StatusParams(Message):
+    """``daemon/status``"""
+
+    project_root: str | None = None
+
+
+# Answers and notifications of the daemon ----------------------------------------------------------------------
+
+
+class StartResult(Message):
+    """Response of ``recall/start``. ``outcome`` is null only for a detached turn that goes on."""
+
+    turn_id: str
+    outcome: Outcome | None
+
+
+class FastParams(FastResult, frozen=True, kw_only=True, rename="camel"):
+    """``recall/fast``: the result, and which request and session it answers."""
+
+    request_id: MessageId
+    session_id: str
+
+
+class ListResult(Message):
+    """Newest first, at most 200 of each scope."""
+
+    documents: list[DocumentSummary]
+
+
+class SearchResult(Message):
+    """Best first."""
+
+    documents: list[DeliveredDocument]
+
+
+class RootStatus(Message):
+    """One memory folder."""
+
+    scope: Literal["project", "user"]
+    layout: str
+    path: str
+    topics: int
+    exists: bool
+
+
+class SkippedFile(Message):
+    """A file that is no topic, and why."""
+
+    path: str
+    reason: str
+
+
+class ProjectStatus(Message):
+    """The memory of one project, with the user's."""
+
+    root: str | None
+    """The folder that stands for the project; null when the path given is none (``reason`` says why)."""
+    reason: str | None = None
+    roots: list[RootStatus]
+    skipped: list[SkippedFile]
+
+
+class SelectorStatus(Message):
+    """The model selector in use."""
+
+    kind: Literal["none", "openai", "client"]
+
+
+class StatusResult(Message):
+    """``daemon/status``"""
+
+    version: str
+    protocol_version: int
+    pid: int
+    uptime_s: float
+    connections: int
+    sessions: int
+    open_turns: int
+    topics: int
+    """Notes held in memory."""
+    skipped: dict[str, int]
+    """Files passed over in the folders held, by reason."""
+    selector: SelectorStatus
+    counters: dict[str, int]
+    latency: Latency
+    project: ProjectStatus | None = None
+
+
+class Empty(Message):
+    """An answer that only says: done."""
+
+
+class Requested(msgspec.Struct, frozen=True):
+    """A method of the vocabulary: the type of its parameters, and of its result for a request."""
+
+    params: Any
+    result: Any | None = None
+
+
+METHODS: Final[dict[str, Requested]] = {
+    "initialize": Requested(InitializeParams, Any),
+    "initialized": Requested(Empty),
+    "shutdown": Requested(Empty, None),
+    "exit": Requested(Empty),
+    "workspace/didChangeWorkspaceFolders": Requested(DidChangeFoldersParams),
+    "$/cancelRequest": Requested(CancelParams),
+    "recall/start": Requested(StartParams, StartResult),
+    "recall/fast": Requested(FastParams),
+    "recall/toolResult": Requested(ToolResultParams, ToolResult),
+    "recall/end": Requested(EndParams),
+    "recall/reset": Requested(ResetParams, Empty),
+    "memory/search": Requested(SearchParams, SearchResult),
+    "memory/list": Requested(ListParams, ListResult),
+    "daemon/status": Requested(StatusParams, StatusResult),
+}
