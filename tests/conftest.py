@@ -1,0 +1,73 @@
+"""What every test has: an environment of its own, and on request a real daemon on a real socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.support.daemon import DaemonProcess
+from tests.support.wire import WireClient
+
+_KEPT_VARIABLES = ("PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
+_KEPT_PREFIXES = ("PYTEST_", "HYPOTHESIS_", "COVERAGE_", "COV_CORE_")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the developer's own environment reaches a test, and no test reaches their daemon or notes.
+
+    Neither ``HOME`` nor ``XDG_RUNTIME_DIR`` exists until a test makes it.
+    """
+    for name in os.environ:
+        if name not in _KEPT_VARIABLES and not name.startswith(_KEPT_PREFIXES):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "nobody" / "run"))
+
+
+StartDaemon = Callable[..., DaemonProcess]
+
+
+@pytest.fixture
+def start_daemon(tmp_path: Path) -> Iterator[StartDaemon]:
+    """Start daemons with private homes: ``start_daemon(config="", **environment)``.
+
+    The teardown stops each of them and fails the test if one reported an internal error or stopped badly.
+    """
+    daemons: list[DaemonProcess] = []
+
+    def start(config: str = "", **environment: str) -> DaemonProcess:
+        daemon = DaemonProcess(tmp_path / f"home{len(daemons) or ''}", config, environment)
+        daemons.append(daemon)
+        daemon.start()
+        return daemon
+
+    with contextlib.ExitStack() as teardown:
+        teardown.callback(lambda: [teardown.callback(daemon.close) for daemon in daemons])
+        yield start
+
+
+@pytest.fixture
+def daemon(start_daemon: StartDaemon) -> DaemonProcess:
+    """A running daemon with the default configuration and no notes."""
+    return start_daemon()
+
+
+ConnectWire = Callable[[DaemonProcess], Awaitable[WireClient]]
+
+
+@pytest_asyncio.fixture
+async def connect_wire() -> AsyncIterator[ConnectWire]:
+    """Open raw connections with ``await connect_wire(daemon)``; the teardown checks their answers."""
+    async with contextlib.AsyncExitStack() as teardown:
+
+        async def connect(daemon: DaemonProcess) -> WireClient:
+            return await teardown.enter_async_context(await WireClient.connect(daemon.socket))
+
+        yield connect
