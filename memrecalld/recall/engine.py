@@ -95,7 +95,7 @@ class Engine:
         )
         self._turns[key] = turn
         if request.detached:
-            self._touch(turn)
+            self._expiry[turn.id] = self._clock.call_later(DETACHED_TURN_S, lambda: turn.finish("expired"))
         else:
             self._owners[turn.id] = owner
 
@@ -127,7 +127,6 @@ class Engine:
             answer(self._last_state(key, turn_id), None)
             return
         self._check_owner(turn, owner)
-        self._touch(turn)
         turn.on_tool_result(answer)
 
     def end(self, key: SessionKey, turn_id: str | None, owner: object) -> None:
@@ -265,14 +264,6 @@ class Engine:
             raise TurnNotYours(
                 "this turn belongs to another connection; start it with detached: true to share it between processes"
             )
-
-    def _touch(self, turn: Turn) -> None:
-        """Put off the expiry of a detached turn."""
-        if not turn.request.detached:
-            return
-        if (timer := self._expiry.pop(turn.id, None)) is not None:
-            timer.cancel()
-        self._expiry[turn.id] = self._clock.call_later(DETACHED_TURN_S, lambda: turn.finish("expired"))
 
     def _last_state(self, key: SessionKey, turn_id: str | None) -> ToolResult:
         """What a tool result hears when no turn is open: why the last one ended empty-handed, or ``none``."""

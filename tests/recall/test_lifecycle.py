@@ -1,0 +1,235 @@
+"""Every order of events: one outcome a turn, nothing twice, nothing after a cancellation, nothing across sessions."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from memrecalld.recall.session import SessionKey
+from memrecalld.recall.turn import FastResult, ToolResult
+from tests.recall.world import Client, World, note
+
+WORDS = ("alpha", "beta", "gamma")
+SESSIONS = ("one", "two")
+AGENTS = ("", "child")
+NOTES = {
+    name: note(name, body=f"{word} text", age_days=index)
+    for index, (name, word) in enumerate(
+        (f"{word}-{number}", word) for word in WORDS for number in range(4)
+    )
+}
+
+
+class Lifecycle(RuleBasedStateMachine):
+    """Drives one engine; the model of what may happen is a set of names for each (session, agent)."""
+
+    @initialize(model=st.sampled_from([True, True, True, False]))
+    def begin(self, model: bool) -> None:
+        self.world = World(*NOTES.values(), model=model)
+        self.clients: list[Client] = []
+        self.received: dict[SessionKey, list[tuple[str, bytes]]] = defaultdict(list)
+        self.counted: dict[int, tuple[int, int]] = {}
+        self.cancelled: dict[int, tuple[int, int]] = {}
+
+    # What clients do
+
+    @rule(
+        words=st.sampled_from([[], ["alpha"], ["beta"], ["gamma"], ["alpha", "beta"], ["nothing"], ["nothing"]]),
+        session=st.sampled_from(SESSIONS),
+        agent=st.sampled_from(AGENTS),
+        detached=st.booleans(),
+        owner=st.sampled_from(["a", "b"]),
+        disk_hangs=st.sampled_from([False, False, False, True]),
+    )
+    def start(
+        self, words: list[str], session: str, agent: str, detached: bool, owner: str, disk_hangs: bool
+    ) -> None:
+        if disk_hangs and self.world.catalog.held is None:
+            self.world.catalog.hold()
+        client = self.world.start(" ".join(words), session=session, agent=agent, detached=detached, owner=owner)
+        self.clients.append(client)
+        self.collect()
+
+    @precondition(lambda self: self.clients)
+    @rule(data=st.data())
+    def tool_result(self, data: st.DataObject) -> None:
+        client = data.draw(st.sampled_from(self.clients[-6:]))
+        client.ask_tool_result(turn_id=client.turn.id)
+        self.collect()
+
+    @rule(word=st.sampled_from(WORDS), session=st.sampled_from(SESSIONS), chosen=st.integers(0, 5))
+    def whole_turn(self, word: str, session: str, chosen: int) -> None:
+        """The common course, so that the uncommon ones around it find something to disturb."""
+        asked = len(self.world.model.questions)
+        client = self.world.start(word, session=session)
+        self.clients.append(client)
+        for question in self.world.model.questions[asked:]:
+            question.answer(*question.names[:chosen])
+        client.ask_tool_result(turn_id=client.turn.id)
+        self.collect()
+
+    @precondition(lambda self: self.clients)
+    @rule(data=st.data())
+    def end(self, data: st.DataObject) -> None:
+        client = data.draw(st.sampled_from(self.clients[-6:]))
+        self.world.engine.end(client.key, client.turn.id, client.owner)
+
+    @precondition(lambda self: self.clients)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        client = data.draw(st.sampled_from(self.clients[-6:]))
+        if client.turn.open:
+            client.cancel()
+            self.cancelled[id(client)] = (len(client.fasts), len(client.answers))
+            # The prompt is thrown away, so its notes may come again.
+            mine = {name for result in (*client.fasts, *client.answers) for name, _ in documents(result)}
+            self.received[client.key] = [each for each in self.received[client.key] if each[0] not in mine]
+
+    @rule(kind=st.sampled_from(["reset", "disconnect", "restart"]), data=st.data())
+    def interrupt(self, kind: str, data: st.DataObject) -> None:
+        engine = self.world.engine
+        if kind == "reset":
+            key = SessionKey(data.draw(st.sampled_from(SESSIONS)), data.draw(st.sampled_from(AGENTS)))
+            engine.reset(key)
+            self.received[key].clear()
+        elif kind == "disconnect":
+            owner = data.draw(st.sampled_from(["a", "b"]))
+            engine.disconnect(owner)
+            for client in self.clients:
+                if client.owner == owner and not client.turn.request.detached:
+                    client.connected = False
+        else:
+            engine.shutdown()
+            self.world.restart(model=self.world.engine.selection is not None)
+
+    # What the world does
+
+    @precondition(lambda self: any(not question.closed for question in self.world.model.questions))
+    @rule(
+        data=st.data(),
+        outcome=st.sampled_from(["choice", "choice", "empty", "failure"]),
+        disk_hangs=st.sampled_from([False, False, True]),
+    )
+    def settle(self, data: st.DataObject, outcome: str, disk_hangs: bool) -> None:
+        if disk_hangs and self.world.catalog.held is None:
+            self.world.catalog.hold()
+        question = data.draw(st.sampled_from([each for each in self.world.model.questions if not each.closed]))
+        match outcome:
+            case "choice":
+                question.answer(*data.draw(st.lists(st.sampled_from(question.names), max_size=5)))
+            case "empty":
+                question.answer()
+            case _:
+                question.fail()
+        self.collect()
+
+    @rule(seconds=st.sampled_from([0.05, 0.1, 5.0, 31.0, 1900.0]))
+    def advance(self, seconds: float) -> None:
+        self.world.clock.advance(seconds)
+        self.collect()
+
+    @precondition(lambda self: self.world.catalog.held is not None)
+    @rule()
+    def disk_answers(self) -> None:
+        self.world.catalog.release()
+        self.collect()
+
+    @rule(name=st.sampled_from(sorted(NOTES)), version=st.sampled_from(["", "edited", "deleted"]))
+    def edit(self, name: str, version: str) -> None:
+        catalog = self.world.catalog
+        catalog.documents = [each for each in catalog.documents if each.title != name]
+        if version != "deleted":
+            original = NOTES[name]
+            catalog.documents.append(note(name, body=f"{original.body} {version}".strip()))
+
+    # What must hold
+
+    def collect(self) -> None:
+        """Take note of everything that reached a client since the last look."""
+        for client in self.clients:
+            fasts, answers = self.counted.get(id(client), (0, 0))
+            for result in (*client.fasts[fasts:], *client.answers[answers:]):
+                self.received[client.key] += documents(result)
+            self.counted[id(client)] = (len(client.fasts), len(client.answers))
+
+    @invariant()
+    def a_turn_is_open_or_has_exactly_one_outcome(self) -> None:
+        for client in self.clients:
+            assert len(client.outcomes) == (0 if client.turn.open else 1)
+
+    @invariant()
+    def every_outcome_is_recorded(self) -> None:
+        ended = sum(len(client.outcomes) for client in self.clients)
+        assert self.world.telemetry.counters.get("turns", 0) == ended
+
+    @invariant()
+    def one_fast_result_at_most_of_two_notes(self) -> None:
+        for client in self.clients:
+            assert len(client.fasts) <= 1
+            for fast in client.fasts:
+                limit = 2 if fast.delivery is not None and fast.delivery.phase == "fast" else 5
+                assert len(documents(fast)) <= limit
+
+    @invariant()
+    def one_delivered_tool_result_at_most_of_five_notes(self) -> None:
+        for client in self.clients:
+            delivered = [each for each in client.answers if each.state == "delivered"]
+            assert len(delivered) <= 1
+            assert all(1 <= len(documents(each)) <= 5 for each in delivered)
+
+    @invariant()
+    def nothing_comes_twice_in_a_session(self) -> None:
+        for key, received in self.received.items():
+            latest: dict[str, bytes] = {}
+            for name, content in received:
+                assert latest.get(name) != content, f"{name} came twice to {key}"
+                latest[name] = content
+
+    @invariant()
+    def nothing_comes_after_a_cancellation(self) -> None:
+        for client in self.clients:
+            if id(client) in self.cancelled:
+                fasts, answers = self.cancelled[id(client)]
+                assert len(client.fasts) == fasts
+                assert all(answer.state == "none" for answer in client.answers[answers:])
+
+    @invariant()
+    def prompts_hold_what_their_lists_say(self) -> None:
+        for client in self.clients:
+            for result in (*client.fasts, *client.answers):
+                if result.delivery is not None:
+                    paths = {line[2:] for line in result.delivery.prompt.splitlines() if line.startswith("| /notes/")}
+                    assert paths == {each.path for each in result.delivery.documents}
+
+    @invariant()
+    def one_open_turn_a_session_and_none_forgotten(self) -> None:
+        open_keys = [client.key for client in self.clients if client.turn.open]
+        assert len(open_keys) == len(set(open_keys)) == self.world.engine.open_turns
+
+    def teardown(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        self.world.engine.shutdown()
+        for client in self.clients:
+            assert len(client.outcomes) == 1
+        assert self.world.clock.pending == 0
+
+
+def documents(result: FastResult | ToolResult) -> list[tuple[str, bytes]]:
+    """Name and content of each delivered note; the content stands for its hash."""
+    if result.delivery is None:
+        return []
+    return [(each.title, each.body.encode()) for each in result.delivery.documents]
+
+
+TestLifecycle = Lifecycle.TestCase
+TestLifecycle.settings = settings(
+    max_examples=int(os.environ.get("LIFECYCLE_RUNS", "2000")),
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
