@@ -13,6 +13,17 @@ Scope = Literal["project", "user"]
 NoteType = Literal["user", "feedback", "project", "reference", "note"]
 """The four types agents write, and ``note`` for every other or missing one."""
 
+Problem = Literal[
+    "frontmatter-unclosed",
+    "frontmatter-yaml",
+    "frontmatter-repaired",
+    "frontmatter-duplicate",
+]
+"""Why a recalled note deserves its owner's attention. ``unclosed``: no closing fence in reach, so that all of
+the file is body. ``yaml``: no YAML, or YAML that is not accepted, and the known keys were read line by line.
+``repaired``: YAML, but a text was kept as written where YAML would have cut or changed it. ``duplicate``: a
+key stands there twice."""
+
 BODY_WINDOW_CHARS: Final = 1_200
 """Characters of a note's body that are ever shown, and so the only ones that are ranked."""
 
@@ -61,6 +72,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Normalised full text of a note that describes the usage of a tool, else empty (``memory.usage``)."""
     keywords: tuple[str, ...] = ()
     usage_scenarios: tuple[str, ...] = ()
+    problem: Problem | None = None
+    """What had to be mended to read the note; for a status report."""
 
     @property
     def path(self) -> str:

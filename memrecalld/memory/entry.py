@@ -1,0 +1,111 @@
+"""A note together with the state of the file it was read from, so that an unchanged file is not read
+again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from memrecalld.memory.document import Document, Scope
+from memrecalld.memory.parse import content_hash, parse
+from memrecalld.memory.reader import Found, Reading, Signature, read, signature_of
+
+GRACE_NS: Final = 1_000_000_000
+"""For so long after its last change an empty file is taken for one that is being written."""
+
+_READ_ATTEMPTS: Final = 3
+
+_TICK_NS: Final = 100_000_000
+_COARSE_TICK_NS: Final = 2_000_000_000
+_SECOND_NS: Final = 1_000_000_000
+
+_UNSETTLED: Final = -1
+
+
+class Entry(NamedTuple):
+    """One note of a memory folder."""
+
+    signature: Signature
+    """Equal to that of a file which need not be read again. Its size is -1, equal to none, where the file may
+    still change without its status showing it."""
+    document: Document
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode of the file."""
+        return (self.signature[4], self.signature[3])
+
+
+class EntryReader:
+    """Makes entries of the files of one memory folder."""
+
+    def __init__(self, scope: Scope, root: str, clock: Callable[[], int]) -> None:
+        """``root`` is the folder's real path; ``clock`` gives nanoseconds since the epoch."""
+        self._scope: Scope = scope
+        self._root = root
+        self._clock = clock
+
+    def entry(self, found: Found, old: Document | None) -> Entry:
+        """The note in ``found``; ``old`` is what the same path held before.
+
+        Raises:
+            OSError: it cannot be opened or read.
+            Refused: it is no regular file any more.
+        """
+        reading = _read_steadily(found)
+        now = self._clock()
+        if old is not None and _is_being_written(reading, old, now):
+            return Entry(_signature(reading.status, settled=False), old)
+        settled = reading.steady and now - reading.status.st_ctime_ns > _tick(reading.status)
+        return Entry(_signature(reading.status, settled=settled), self._document(found, reading, old))
+
+    def _document(self, found: Found, reading: Reading, old: Document | None) -> Document:
+        modified_ns = reading.status.st_mtime_ns
+        if old is not None and old.content_hash == content_hash(reading.data):
+            if old.modified_ns == modified_ns:
+                return old
+            return msgspec.structs.replace(old, modified_ns=modified_ns)
+        return parse(
+            reading.data,
+            scope=self._scope,
+            root=self._root,
+            relative_path=found.relative_path,
+            modified_ns=modified_ns,
+            shortened=reading.shortened,
+        )
+
+
+def _read_steadily(found: Found) -> Reading:
+    """Read until the file holds still, a few times at most."""
+    reading = read(found)
+    for _ in range(_READ_ATTEMPTS - 1):
+        if reading.steady:
+            break
+        reading = read(found)
+    return reading
+
+
+def _is_being_written(reading: Reading, old: Document, now: int) -> bool:
+    """Whether a file that had text is in the middle of a change: it reads empty, or does not hold still.
+
+    Some programs empty a file and then fill it. For a moment its last good form stands in.
+    """
+    if now - reading.status.st_mtime_ns >= GRACE_NS:
+        return False
+    return not reading.steady or (not reading.data.strip() and bool(old.body or old.description))
+
+
+def _signature(status: os.stat_result, *, settled: bool) -> Signature:
+    signature = signature_of(status)
+    return signature if settled else (_UNSETTLED, *signature[1:])
+
+
+def _tick(status: os.stat_result) -> int:
+    """Nanoseconds within which a file can change twice and keep its times.
+
+    The kernel stamps files by a clock that ticks every 1 to 10 ms; some file systems keep whole seconds only.
+    """
+    return _COARSE_TICK_NS if status.st_ctime_ns % _SECOND_NS == 0 else _TICK_NS

@@ -1,0 +1,204 @@
+"""Which files under a memory folder are topics.
+
+Notes are ``*.md`` at any depth up to ``MAX_DEPTH``. ``MEMORY.md`` is an index of them; hidden files and
+folders, ``node_modules`` and the temporary files of editors are none. A link inside is followed where it
+stays inside the allowed folders. Everything is taken under its own name first: a link to what was met already
+is a duplicate, and a link to a folder that it lies in is a loop, so each file is given at most once and every
+walk ends.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from memrecalld.memory.reader import (
+    Found,
+    Refused,
+    followed,
+    followed_file,
+    open_folder,
+    open_followed_folder,
+)
+from memrecalld.memory.skips import EXHAUSTED, Skips, reason_of
+
+MAX_DEPTH: Final = 16
+"""Folders below the root in which notes are looked for; each costs a descriptor while the walk is in it."""
+
+INDEX_NAME: Final = "MEMORY.md"
+
+_Identity = tuple[int, int]
+"""Device and inode."""
+
+
+class _Link(NamedTuple):
+    relative_path: str
+    ancestors: tuple[_Identity, ...]
+
+
+def is_topic_name(name: str) -> bool:
+    """Whether a file of this name is a note, going by the name alone."""
+    lower = name.lower()
+    return (
+        lower.endswith(".md")
+        and name != INDEX_NAME
+        # Hidden; Emacs' auto-save and Office's lock files; temporary and backup files with the suffix at the
+        # end.
+        and not name.startswith((".", "#", "~"))
+        and not lower.endswith(("~.md", ".tmp.md", ".swp.md", ".bak.md"))
+    )
+
+
+class Walk:
+    """One pass over a memory folder. Blocking; holds one descriptor for each level and no more."""
+
+    def __init__(self, root: int, *, allowed: Sequence[str], skips: Skips) -> None:
+        """``root`` is a descriptor of the folder, ``allowed`` the real paths that links may lead into."""
+        self._root = root
+        self._allowed = allowed
+        self.skips = skips
+        self._folders: set[_Identity] = set()
+        self._files: set[_Identity] = set()
+        self._links: deque[_Link] = deque()
+
+    def topics(self) -> Iterator[Found]:
+        """Every topic once, in the order of names, what is reached through links last.
+
+        Raises:
+            OSError: the root cannot be listed, or there are no descriptors left to go on with.
+        """
+        yield from self._folder(self._root, "", ())
+        while self._links:
+            yield from self._follow(self._links.popleft())
+
+    def _folder(self, descriptor: int, prefix: str, above: tuple[_Identity, ...]) -> Iterator[Found]:
+        identity = _identity(os.fstat(descriptor))
+        if identity in self._folders:
+            self.skips.add(prefix.rstrip("/"), "duplicate")
+            return
+        self._folders.add(identity)
+        ancestors = (*above, identity)
+        try:
+            with os.scandir(descriptor) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            if not prefix:
+                raise
+            self.failed(prefix.rstrip("/"), error)
+            return
+        folders: list[str] = []
+        for entry in listed:
+            name = entry.name
+            match self._kind(prefix, entry):
+                case "link":
+                    self._links.append(_Link(prefix + name, ancestors))
+                case "folder":
+                    folders.append(name)
+                case "file":
+                    yield from self._file(descriptor, prefix, name, ancestors)
+        for name in folders:
+            yield from self._subfolder(descriptor, prefix, name, ancestors)
+
+    def _kind(self, prefix: str, entry: os.DirEntry[str]) -> Literal["file", "folder", "link"] | None:
+        """What to take ``entry`` for; ``None`` if it is no topic and cannot lead to any."""
+        name = entry.name
+        if name.startswith("."):
+            return None
+        kind: Literal["file", "folder", "link"]
+        try:
+            if entry.is_symlink():
+                kind = "link"
+            elif entry.is_dir(follow_symlinks=False):
+                kind = "folder"
+            else:
+                kind = "file"
+        except OSError as error:  # from file systems whose listings do not tell
+            self.failed(prefix + name, error)
+            return None
+        if (kind == "file" and not is_topic_name(name)) or (kind == "folder" and name == "node_modules"):
+            return None
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            self.skips.add(prefix + name, "name-not-unicode")
+            return None
+        return kind
+
+    def _file(
+        self, directory: int, prefix: str, name: str, ancestors: tuple[_Identity, ...]
+    ) -> Iterator[Found]:
+        try:
+            status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except OSError as error:
+            self.failed(prefix + name, error)
+            return
+        if stat.S_ISREG(status.st_mode):
+            self._files.add(_identity(status))
+            yield Found(prefix + name, status, name, directory)
+        elif stat.S_ISLNK(status.st_mode):  # swapped since it was listed
+            self._links.append(_Link(prefix + name, ancestors))
+        else:
+            self.skips.add(prefix + name, "not-a-regular-file")
+
+    def _subfolder(
+        self, directory: int, prefix: str, name: str, ancestors: tuple[_Identity, ...]
+    ) -> Iterator[Found]:
+        if len(ancestors) > MAX_DEPTH:
+            self.skips.add(prefix + name, "too-deep")
+            return
+        try:
+            descriptor = open_folder(name, directory)
+        except OSError as error:
+            self.failed(prefix + name, error)
+            return
+        try:
+            yield from self._folder(descriptor, f"{prefix}{name}/", ancestors)
+        finally:
+            os.close(descriptor)
+
+    def _follow(self, link: _Link) -> Iterator[Found]:
+        path = link.relative_path
+        is_topic = is_topic_name(path.rpartition("/")[2])
+        try:
+            with followed(self._root, path, self._allowed) as (reference, status):
+                identity = _identity(status)
+                if stat.S_ISDIR(status.st_mode):
+                    yield from self._follow_folder(link, reference, identity)
+                elif is_topic and identity in self._files:
+                    self.skips.add(path, "duplicate")
+                elif is_topic:
+                    found = followed_file(path, reference, status)
+                    self._files.add(identity)
+                    yield found
+        except Refused as refused:
+            self.skips.add(path, refused.reason)
+        except OSError as error:
+            self.failed(path, error)
+
+    def _follow_folder(self, link: _Link, reference: int, identity: _Identity) -> Iterator[Found]:
+        if identity in link.ancestors:
+            self.skips.add(link.relative_path, "link-loop")
+        elif identity in self._folders:
+            self.skips.add(link.relative_path, "duplicate")
+        elif len(link.ancestors) > MAX_DEPTH:
+            self.skips.add(link.relative_path, "too-deep")
+        else:
+            descriptor = open_followed_folder(reference)
+            try:
+                yield from self._folder(descriptor, f"{link.relative_path}/", link.ancestors)
+            finally:
+                os.close(descriptor)
+
+    def failed(self, relative_path: str, error: OSError) -> None:
+        """Count a file or folder as skipped for ``error``, unless the error says nothing about it; then
+        raise."""
+        if error.errno in EXHAUSTED:
+            raise error
+        self.skips.add(relative_path, reason_of(error))
+
+
+def _identity(status: os.stat_result) -> _Identity:
+    return (status.st_dev, status.st_ino)
