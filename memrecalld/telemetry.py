@@ -1,4 +1,5 @@
-"""What the daemon tells about itself: numbers, enums and ids, never a query, a note's text, a path or a title."""
+"""What the daemon tells about itself: numbers, enums and ids, never a query, a note's text, a path or a
+title."""
 
 from __future__ import annotations
 
@@ -66,5 +67,9 @@ class Telemetry:
             return waits[math.ceil(share * len(waits)) - 1]
 
         return Latency(
-            samples=len(waits), p50=percentile(0.50), p90=percentile(0.90), p99=percentile(0.99), max=waits[-1]
+            samples=len(waits),
+            p50=percentile(0.50),
+            p90=percentile(0.90),
+            p99=percentile(0.99),
+            max=waits[-1],
         )

@@ -71,12 +71,12 @@ class Manifest:
     def resolve(self, ids: Iterable[str]) -> list[Document]:
         """The documents of the lines with these ids, in the order of ``ids``.
 
-        Raises ``SelectionError("unknown_id")`` if one is not in this manifest.
+        Raises ``SelectionError("unknown-id")`` if one is not in this manifest.
         """
         documents = [self._documents.get(each) for each in ids]
         found = [document for document in documents if document is not None]
         if len(found) < len(documents):
-            raise SelectionError("unknown_id")
+            raise SelectionError("unknown-id")
         return found
 
 

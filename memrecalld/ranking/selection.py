@@ -46,7 +46,7 @@ def parse_selection(answer: str, manifest: Manifest) -> list[Document]:
     - ``unknown_id``: an id that no line of the manifest has
     """
     if len(answer) > MAX_ANSWER_CHARS:
-        raise SelectionError("too_long")
+        raise SelectionError("too-long")
     text = _unwrapped(answer)
     selected: list[str] | None = None
     with suppress(msgspec.MsgspecError, UnicodeError):
@@ -54,10 +54,10 @@ def parse_selection(answer: str, manifest: Manifest) -> list[Document]:
     # Raised out here, since an exception raised above would carry the decoder's, and with it the answer. The
     # decoder takes the last of two equal keys; a model that gives two has not chosen.
     if selected is None or text.count('"selected"') != 1:
-        raise SelectionError("wrong_shape")
+        raise SelectionError("wrong-shape")
     distinct = dict.fromkeys(selected)
     if len(distinct) > MAX_SELECTED:
-        raise SelectionError("too_many")
+        raise SelectionError("too-many")
     return manifest.resolve(distinct)
 
 

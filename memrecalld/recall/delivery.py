@@ -17,7 +17,8 @@ FAST_DOCUMENTS: Final = 2
 """Documents in a fast delivery: few, since no model judged them."""
 
 REFINED_DOCUMENTS: Final = 5
-"""Documents in one refined delivery. A turn can see both, seven in all: each prompt is bounded, not their sum."""
+"""Documents in one refined delivery. A turn can see both, seven in all: each prompt is bounded, not their
+sum."""
 
 Phase = Literal["fast", "refined"]
 

@@ -25,8 +25,8 @@ SELECTION_S: Final = 30.0
 """A selector that has not answered by then has failed."""
 
 HELD_SESSIONS: Final = 2_048
-"""Sessions kept in memory. One beyond it without an open turn is dropped, least recently used first; its delivered
-set stays in the store."""
+"""Sessions kept in memory. Beyond, the least recently used without an open turn is dropped; its delivered set
+stays in the store."""
 
 
 class Catalog(Protocol):
@@ -75,7 +75,7 @@ class Engine:
         self._owners: dict[str, object] = {}
         self._expiry: dict[str, Timer] = {}
 
-    # Turns ---------------------------------------------------------------------------------------------------
+    # Turns ----------------------------------------------------------------------------------------
 
     def start(self, key: SessionKey, request: RecallRequest, listener: Listener, owner: object) -> Turn:
         """Open a turn; an open one of the same session and agent is superseded."""
@@ -153,7 +153,7 @@ class Engine:
         for turn in list(self._turns.values()):
             turn.finish("shutdown")
 
-    # Outside any turn ----------------------------------------------------------------------------------------
+    # Outside any turn -----------------------------------------------------------------------------
 
     def search(
         self,
@@ -195,12 +195,14 @@ class Engine:
         """Turns that have not ended."""
         return len(self._turns)
 
-    # Services of the turns -----------------------------------------------------------------------------------
+    # Services of the turns ------------------------------------------------------------------------
 
     def select(
         self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
     ) -> Callable[[], None]:
-        assert self.selection is not None, "turns ask only where there is a selector"
+        if self.selection is None:  # the configuration took it away while the notes were read
+            done(SelectionError("no-selector"))
+            return lambda: None
         self.telemetry.count("selector.asked")
         close: Callable[[], None] | None = None
 
@@ -241,7 +243,7 @@ class Engine:
                 session.last_ended = (turn.id, reason)
         self.telemetry.record(outcome)
 
-    # The parts -----------------------------------------------------------------------------------------------
+    # The parts ------------------------------------------------------------------------------------
 
     def _session(self, key: SessionKey) -> Session:
         session = self._sessions.pop(key, None)
@@ -262,7 +264,8 @@ class Engine:
     def _check_owner(self, turn: Turn, owner: object) -> None:
         if self._owners.get(turn.id, owner) is not owner:
             raise TurnNotYours(
-                "this turn belongs to another connection; start it with detached: true to share it between processes"
+                "this turn belongs to another connection; "
+                "start it with detached: true to share it between processes"
             )
 
     def _last_state(self, key: SessionKey, turn_id: str | None) -> ToolResult:
@@ -273,4 +276,3 @@ class Engine:
             if turn_id in {None, last_id}:
                 return ToolResult(turn_id=last_id, state=state)
         return ToolResult(turn_id=None, state="none")
-

@@ -46,9 +46,9 @@ class Handover(NamedTuple):
 class DeliveredSet:
     """Which notes, with which content, one session holds in its context.
 
-    A note counts as delivered while its content is the one that went out last. A changed note may go out again, and
-    so may one that was changed back, since what the model saw last was the text in between. A moved note keeps its
-    content and is not repeated.
+    A note counts as delivered while its content is the one that went out last. A changed note may go out
+    again, and so may one that was changed back, since what the model saw last was the text in between. A
+    moved note keeps its content and is not repeated.
     """
 
     def __init__(self, key: SessionKey, store: DeliveredStore) -> None:
@@ -115,7 +115,7 @@ class Session:
         self._tools: dict[str, None] = {}
 
     def remember_tools(self, names: Sequence[str]) -> None:
-        """Note the names of used tools; the oldest beyond ``REMEMBERED_TOOLS`` distinct ones are forgotten."""
+        """Note the names of used tools; of more than ``REMEMBERED_TOOLS`` the oldest go."""
         for name in names:
             self._tools.pop(name, None)
             self._tools[name] = None
@@ -129,7 +129,8 @@ class Session:
 
 
 def identity(document: Document) -> bytes:
-    """A note's identity in delivered sets: a digest of its path, since paths must not lie around in state files."""
+    """A note's identity in delivered sets: a digest of its path, since paths must not lie around in state
+    files."""
     return blake2b(document.path.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

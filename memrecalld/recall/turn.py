@@ -3,8 +3,9 @@
     scanning ──pool──▶ selecting ──selection──▶ settled ──tool result──▶ ended
         └──────── no selector, or nothing to ask it ─▶┘
 
-Beside that runs the initial wait. It ends on whichever comes first: the fast result is published, recall settles,
-or the ceiling. A turn may end in every state; it ends once, and everything that arrives later finds it ended.
+Beside that runs the initial wait. It ends on whichever comes first: the fast result is published, recall
+settles, or the ceiling. A turn may end in every state; it ends once, and everything that arrives later finds
+it ended.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class Turn:
         """The turn has not ended."""
         return self._state is not _State.ENDED
 
-    # Events: the catalog -------------------------------------------------------------------------------------
+    # Events: the catalog --------------------------------------------------------------------------
 
     def on_pool(self, pool: Pool) -> None:
         """The notes are known: rank them, publish the fast result, ask the selector."""
@@ -202,7 +203,7 @@ class Turn:
             self._end_wait("settled", None, pending=False)
         self._end("discarded", "failed", error=error)
 
-    # Events: the selector ------------------------------------------------------------------------------------
+    # Events: the selector -------------------------------------------------------------------------
 
     def _ask(self, pool: Pool, keep: Callable[[Document], bool], now_ns: int) -> None:
         if self._state is not _State.SELECTING:  # the fast result found nobody, and the turn ended
@@ -254,13 +255,13 @@ class Turn:
         if self._end_wait("settled", delivery, pending=False):
             self._end("initial", documents=len(documents))
 
-    # Events: the clock ---------------------------------------------------------------------------------------
+    # Events: the clock ----------------------------------------------------------------------------
 
     def _on_ceiling(self) -> None:
         if self._waiting:
             self._end_wait("ceiling", None)
 
-    # Events: the client --------------------------------------------------------------------------------------
+    # Events: the client ---------------------------------------------------------------------------
 
     def on_tool_result(self, answer: Answer) -> None:
         """A safe delivery point. ``answer`` is called once, at once unless notes must be read again first."""
@@ -297,7 +298,7 @@ class Turn:
                 self.session.delivered.take_back(handover)
         self._end("discarded", reason)
 
-    # The parts -----------------------------------------------------------------------------------------------
+    # The parts ------------------------------------------------------------------------------------
 
     def _recallable(self) -> Callable[[Document], bool]:
         delivered = self.session.delivered
@@ -348,7 +349,7 @@ class Turn:
             delivery=delivery,
             pending=pending,
             partial=self._partial,
-            wait_ms=self._wait_ms,
+            wait_ms=round(self._wait_ms, 3),
         )
         if self._listener.fast(result, None if delivery is None else self._take_back_last()):
             if delivery is not None and delivery.phase == "fast":
@@ -387,10 +388,10 @@ class Turn:
             scanned=self._scanned,
             candidates=self._candidates,
             query_length=len(self.request.query),
-            scan_ms=self._scan_ms,
-            rank_ms=self._rank_ms,
-            select_ms=self._select_ms,
-            wait_ms=self._wait_ms,
+            scan_ms=round(self._scan_ms, 3),
+            rank_ms=round(self._rank_ms, 3),
+            select_ms=round(self._select_ms, 3),
+            wait_ms=round(self._wait_ms, 3),
         )
         self._result = []
         self._services.ended(self, outcome)

@@ -18,7 +18,8 @@ Done = Callable[[Sequence[Document] | SelectionError], None]
 
 
 class SelectionTasks:
-    """Asks the selector, checks what it answers, and closes the request when nobody wants the answer any more."""
+    """Asks the selector, checks what it answers, and closes the request when nobody wants the answer any
+    more."""
 
     def __init__(self, selector: Selector) -> None:
         self._selector = selector
@@ -29,7 +30,11 @@ class SelectionTasks:
         task = asyncio.get_running_loop().create_task(self._ask(query, manifest, done))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task.cancel
+
+        def close() -> None:
+            task.cancel()
+
+        return close
 
     async def close(self) -> None:
         """Close what is open."""

@@ -18,8 +18,8 @@ _envelopes: Final = msgspec.json.Decoder(Envelope)
 _decoders: Final = {method: msgspec.json.Decoder(spec.params) for method, spec in METHODS.items()}
 _ids: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
-# JavaScript's JSON.stringify writes half of a surrogate pair, as a string cut between the two leaves it, as an escape.
-# It is no Unicode text and strict decoders refuse it, but a query is not to be lost for it.
+# JavaScript's JSON.stringify writes half of a surrogate pair, as a string cut between the two leaves it, as
+# an escape. It is no Unicode text and strict decoders refuse it, but a query is not to be lost for it.
 _LONE_SURROGATE: Final = re.compile(
     rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -29,19 +29,21 @@ _LONE_SURROGATE: Final = re.compile(
 def decode_envelope(body: bytes) -> Envelope:
     """Read one message up to, but not including, its parameters.
 
-    Raises ``JsonRpcParseError`` for what is no JSON and ``JsonRpcInvalidRequest`` for what is no JSON-RPC 2.0.
+    Raises ``JsonRpcParseError`` for what is no JSON and ``JsonRpcInvalidRequest`` for what is no JSON-RPC
+    2.0.
     """
     try:
-        return _decode(_envelopes, body)
+        envelope: Envelope = _decode(_envelopes, body)
     except msgspec.ValidationError as error:
         raise JsonRpcInvalidRequest(f"Invalid Request: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JsonRpcParseError(f"Parse Error: {error}") from None
     except RecursionError:
         raise JsonRpcParseError("Parse Error: nested too deeply") from None
+    return envelope
 
 
-def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any:  # noqa: ANN401 - one Struct per method
+def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any:  # noqa: ANN401 - by method
     """Read the parameters of a known method; absent ones, ``null``, ``[]`` and ``{}`` are the same.
 
     Raises ``JsonRpcInvalidParams`` that names the field and what was expected.
@@ -58,7 +60,7 @@ def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any: 
 
 
 def salvage_id(body: bytes) -> int | str | None:
-    """The id of a message that is no valid request otherwise, so that its sender can tell which one it was."""
+    """The id of a message that is no valid request otherwise, so that its sender can tell which it was."""
     try:
         value = msgspec.json.decode(_ids.decode(body)["id"], type=int | str)
     except (msgspec.DecodeError, KeyError, RecursionError, UnicodeDecodeError):
@@ -67,8 +69,8 @@ def salvage_id(body: bytes) -> int | str | None:
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """One message as JSON. Values are Structs, lsprotocol objects and plain data."""
-    return msgspec.json.encode(message, enc_hook=CONVERTER.unstructure)
+    """One message as JSON. Values are Structs and plain data."""
+    return msgspec.json.encode(message)
 
 
 def _decode(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:  # noqa: ANN401

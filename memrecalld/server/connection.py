@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from pygls.exceptions import JsonRpcInvalidRequest, JsonRpcParseError
 
@@ -43,8 +43,8 @@ class Handlers(Protocol):
 class Connection(asyncio.Protocol):
     """Framing and flow control around one ``RecallProtocol``.
 
-    ``serve`` makes the handlers of a new connection; ``connections`` is the set of the open ones, kept up to date
-    here.
+    ``serve`` makes the handlers of a new connection; ``connections`` is the set of the open ones, kept up to
+    date here.
     """
 
     def __init__(self, serve: Callable[[Connection], Handlers], connections: set[Connection]) -> None:
@@ -63,16 +63,17 @@ class Connection(asyncio.Protocol):
         """Something written now can still reach the client."""
         return self in self._connections and not self._transport.is_closing()
 
-    # asyncio.Protocol ------------------------------------------------------------------------------------------
+    # asyncio.Protocol -----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
+        transport = self._transport
         if not _is_ours(transport.get_extra_info("socket")):
             _log.warning("refused a connection of another user")
             transport.abort()
             return
-        # With these limits the transport tells exactly when something is unwritten and when all of it is written.
+        # With these limits the transport tells exactly when something is unwritten and when all of it is
+        # written.
         transport.set_write_buffer_limits(high=0, low=0)
         self._connections.add(self)
         self.protocol.set_writer(self)
@@ -87,7 +88,8 @@ class Connection(asyncio.Protocol):
             self._handle_frames()
 
     def eof_received(self) -> bool:
-        # A client that closed its sending half may still read: its open turns are answered, and then it closes.
+        # A client that closed its sending half may still read: its open turns are answered, and then it
+        # closes.
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -107,7 +109,7 @@ class Connection(asyncio.Protocol):
         self._draining = False
         self._unconfirmed.clear()
 
-    # Reading ---------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------------------
 
     def _handle_frames(self) -> None:
         """Handle what has arrived, a slice at a time, so that a flood from one client delays no other."""
@@ -144,7 +146,7 @@ class Connection(asyncio.Protocol):
             ),
         )
 
-    # Writing ---------------------------------------------------------------------------------------------------
+    # Writing --------------------------------------------------------------------------------------
 
     def write(self, body: bytes) -> None:
         """Send one message; pygls' writer interface."""
@@ -156,7 +158,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def handed_over(self, take_back: TakeBack | None) -> None:
-        """What was just written hands notes over: take them back if the connection is lost before it is sent."""
+        """What was just written hands notes over: take them back if it is never sent."""
         if self._draining and take_back is not None:
             self._unconfirmed.append(take_back)
 

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from memrecalld.memory.catalog import Catalog
 from memrecalld.recall.engine import Engine
+from memrecalld.recall.library import Library
 from memrecalld.server.connection import Connection
 from memrecalld.server.handlers import Handlers
 from memrecalld.server.listener import Listener
@@ -30,10 +31,12 @@ class Daemon:
         listener: Listener,
         engine: Engine,
         catalog: Catalog,
+        library: Library,
         selector_kind: Literal["none", "openai", "client"],
     ) -> None:
         self.engine = engine
         self.catalog = catalog
+        self.library = library
         self.selector_kind = selector_kind
         self.started = time.monotonic()
         self._listener = listener
@@ -74,6 +77,6 @@ class Daemon:
             connection.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_S):
-                while self._connections:
+                while self._connections:  # noqa: ASYNC110 - once in a process's life, and bounded
                     await asyncio.sleep(0.01)
         self.catalog.close()

@@ -77,7 +77,9 @@ class FrameReader:
         end = self._buffer.find(_END, 0, MAX_HEADER_BYTES)
         if end < 0:
             if len(self._buffer) >= MAX_HEADER_BYTES:
-                raise FramingError(f"a header is at most {MAX_HEADER_BYTES} bytes long and ends with an empty line")
+                raise FramingError(
+                    f"a header is at most {MAX_HEADER_BYTES} bytes long and ends with an empty line"
+                )
             return None
         header = bytes(self._buffer[:end])
         del self._buffer[: end + len(_END)]

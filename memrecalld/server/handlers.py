@@ -14,15 +14,17 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcRequ
 
 import memrecalld
 from memrecalld.errors import MemrecallError
-from memrecalld.memory.catalog import Catalog, ProjectMemory
+from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.document import BODY_WINDOW_CHARS
 from memrecalld.memory.layouts import LAYOUTS
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, displayable, summarize
 from memrecalld.recall.engine import Engine
+from memrecalld.recall.library import Library, ProjectMemory
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import SessionKey
 from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, TakeBack, ToolResult, Turn
 from memrecalld.server import messages
+from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
 from memrecalld.server.protocol import RecallProtocol
 
@@ -34,6 +36,7 @@ class Host(Protocol):
 
     engine: Engine
     catalog: Catalog
+    library: Library
     selector_kind: Literal["none", "openai", "client"]
     started: float
     """``time.monotonic()`` at the start of the daemon."""
@@ -54,7 +57,7 @@ class Handlers:
 
     def register(self, protocol: RecallProtocol) -> None:
         """Bind the methods."""
-        for method, handler in {
+        handlers: dict[str, Callable[[Any], Any]] = {
             "initialize": self.initialize,
             "initialized": self.initialized,
             "shutdown": self.shutdown,
@@ -68,19 +71,20 @@ class Handlers:
             "memory/search": self.search,
             "memory/list": self.list_,
             "daemon/status": self.status,
-        }.items():
+        }
+        for method, handler in handlers.items():
             protocol.register(method, handler)
 
     def closed(self) -> None:
         """The connection is gone, and with it its attached turns."""
         self._engine.disconnect(self._connection)
 
-    # Life of the connection --------------------------------------------------------------------------------------
+    # Life of the connection -----------------------------------------------------------------------
 
-    def initialize(self, params: messages.InitializeParams) -> types.InitializeResult:
+    def initialize(self, params: messages.InitializeParams) -> Any:  # noqa: ANN401 - lsprotocol's own form
         roots = [folder.uri for folder in params.workspace_folders or ()]
         self._set_folders(roots or [root for root in (params.root_uri, params.root_path) if root][:1])
-        return types.InitializeResult(
+        result = types.InitializeResult(
             server_info=types.ServerInfo(name="memrecalld", version=memrecalld.__version__),
             capabilities=types.ServerCapabilities(
                 workspace=types.WorkspaceOptions(
@@ -91,6 +95,7 @@ class Handlers:
                 experimental={"memrecall": self._capabilities()},
             ),
         )
+        return CONVERTER.unstructure(result)
 
     def _capabilities(self) -> dict[str, Any]:
         return {
@@ -129,7 +134,7 @@ class Handlers:
                 self._host.catalog.warm(root)
         self._folders = roots
 
-    # Recall ------------------------------------------------------------------------------------------------------
+    # Recall ---------------------------------------------------------------------------------------
 
     def start(self, params: messages.StartParams) -> Future[messages.StartResult]:
         unknown = set(params.exclude_layouts).difference(LAYOUTS)
@@ -181,7 +186,7 @@ class Handlers:
         self._engine.reset(SessionKey(params.session_id, params.agent_id))
         return messages.Empty()
 
-    # Outside any turn ----------------------------------------------------------------------------------------------
+    # Outside any turn -----------------------------------------------------------------------------
 
     def search(self, params: messages.SearchParams) -> Future[messages.SearchResult]:
         response: Future[messages.SearchResult] = Future()
@@ -197,7 +202,7 @@ class Handlers:
             response,
             lambda documents: messages.ListResult(documents=[summarize(each, now_ns) for each in documents]),
         )
-        self._host.catalog.listing(self._project(params.project_root), ready)
+        self._host.library.newest(self._project(params.project_root), ready)
         return response
 
     def status(self, params: messages.StatusParams) -> Future[messages.StatusResult]:
@@ -205,7 +210,7 @@ class Handlers:
         if params.project_root is None:
             response.set_result(self._status(None))
         else:
-            self._host.catalog.describe(params.project_root, _into(response, self._status))
+            self._host.library.describe(params.project_root, _into(response, self._status))
         return response
 
     def _status(self, project: ProjectMemory | None) -> messages.StatusResult:

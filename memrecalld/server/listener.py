@@ -1,7 +1,7 @@
 """The Unix socket: who may have it, and how it is bound and left.
 
-A lock decides who serves a socket path, before anything is looked at; then a probe tells a live peer from a dead
-socket; only then is a dead socket of ours replaced. Nothing else is ever removed.
+A lock decides who serves a socket path, before anything is looked at; then a probe tells a live peer from a
+dead socket; only then is a dead socket of ours replaced. Nothing else is ever removed.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _make_private(directory: Path) -> None:
         raise StartError(f"{directory} is a link or no directory; remove it: rm {directory}")
     if found.st_uid != os.geteuid():
         raise StartError(
-            f"{directory} belongs to user {found.st_uid}; choose another socket with --socket or MEMRECALLD_SOCKET"
+            f"{directory} belongs to user {found.st_uid}; "
+            "choose another socket with --socket or MEMRECALLD_SOCKET"
         )
     if found.st_mode & 0o077:
         raise StartError(f"{directory} is open to other users; close it: chmod 700 {directory}")
@@ -107,7 +108,9 @@ def _lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise StartError(f"another memrecalld serves {path}; stop it first, or use it: memrecall status") from None
+        raise StartError(
+            f"another memrecalld serves {path}; stop it first, or use it: memrecall status"
+        ) from None
     return lock
 
 
@@ -117,7 +120,9 @@ def _remove_dead_socket(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise StartError(f"{path} exists and is no socket; move it away, or choose another socket with --socket")
+        raise StartError(
+            f"{path} exists and is no socket; move it away, or choose another socket with --socket"
+        )
     if found.st_uid != os.geteuid():
         raise StartError(f"{path} belongs to user {found.st_uid}; choose another socket with --socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -135,13 +140,15 @@ def _remove_dead_socket(path: Path) -> None:
 def _bind_private(path: Path) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
-        # The mode of the socket's file comes from the descriptor's mode at bind (unix(7)), so there is no moment
-        # in which it is wider, and the process's umask, which all threads share, is left alone.
+        # The mode of the socket's file comes from the descriptor's mode at bind (unix(7)), so there is no
+        # moment in which it is wider, and the process's umask, which all threads share, is left alone.
         os.fchmod(sock.fileno(), 0o600)
         sock.bind(str(path))
         sock.listen(_BACKLOG)
     except OSError as error:
         sock.close()
-        raise StartError(f"cannot listen on {path} ({error.strerror}); choose another socket with --socket") from None
+        raise StartError(
+            f"cannot listen on {path} ({error.strerror}); choose another socket with --socket"
+        ) from None
     sock.setblocking(False)
     return sock

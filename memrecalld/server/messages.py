@@ -1,7 +1,7 @@
 """The messages of the wire, as typed Structs: camelCase names, times in milliseconds.
 
-``METHODS`` is the whole vocabulary. The LSP's own messages come from ``lsprotocol``, except where the daemon needs a
-few of their fields only.
+``METHODS`` is the whole vocabulary. The LSP's own messages come from ``lsprotocol``, except where the daemon
+needs a few of their fields only.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ ToolName = Annotated[str, Meta(max_length=1024)]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Base of what is sent and received. Unknown fields are passed over, so that newer clients can be served."""
+    """Base of what is sent and received. Unknown fields are passed over: newer clients can be served."""
 
 
 class Envelope(msgspec.Struct, frozen=True):
     """A JSON-RPC 2.0 message before anybody looked at its parameters."""
 
     jsonrpc: Literal["2.0"]
-    id: MessageId | None | UnsetType = UNSET
+    id: MessageId | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: msgspec.Raw | UnsetType = UNSET
     result: msgspec.Raw | UnsetType = UNSET
     error: msgspec.Raw | UnsetType = UNSET
 
 
-# Requests and notifications of the client ---------------------------------------------------------------------
+# Requests and notifications of the client ---------------------------------------------------------
 
 
-class StartParams(Message):
+class StartParams(Message, frozen=True, kw_only=True):
     """``recall/start``"""
 
     session_id: SessionId
@@ -62,7 +62,7 @@ class StartParams(Message):
     detached: bool = False
 
 
-class ToolResultParams(Message):
+class ToolResultParams(Message, frozen=True, kw_only=True):
     """``recall/toolResult``"""
 
     session_id: SessionId
@@ -71,7 +71,7 @@ class ToolResultParams(Message):
     tool_name: ToolName | None = None
 
 
-class EndParams(Message):
+class EndParams(Message, frozen=True, kw_only=True):
     """``recall/end``"""
 
     session_id: SessionId
@@ -79,33 +79,33 @@ class EndParams(Message):
     turn_id: str | None = None
 
 
-class ResetParams(Message):
+class ResetParams(Message, frozen=True, kw_only=True):
     """``recall/reset``"""
 
     session_id: SessionId
     agent_id: AgentId = ""
 
 
-class WorkspaceFolder(Message):
+class WorkspaceFolder(Message, frozen=True, kw_only=True):
     """A folder of the workspace, as in LSP."""
 
     uri: str
 
 
-class ClientOptions(Message):
+class ClientOptions(Message, frozen=True, kw_only=True):
     """``initializationOptions.memrecall``"""
 
     selector: bool = False
     """The client answers ``recall/select``."""
 
 
-class InitializationOptions(Message):
+class InitializationOptions(Message, frozen=True, kw_only=True):
     """``initializationOptions``: ours among those of others."""
 
     memrecall: ClientOptions | None = None
 
 
-class InitializeParams(Message):
+class InitializeParams(Message, frozen=True, kw_only=True):
     """``initialize``, the fields that matter here. The rest of LSP's is neither needed nor checked."""
 
     workspace_folders: list[WorkspaceFolder] | None = None
@@ -114,26 +114,26 @@ class InitializeParams(Message):
     initialization_options: InitializationOptions | None = None
 
 
-class FoldersEvent(Message):
+class FoldersEvent(Message, frozen=True, kw_only=True):
     """What changed in the workspace."""
 
     added: list[WorkspaceFolder] = []
     removed: list[WorkspaceFolder] = []
 
 
-class DidChangeFoldersParams(Message):
+class DidChangeFoldersParams(Message, frozen=True, kw_only=True):
     """``workspace/didChangeWorkspaceFolders``"""
 
     event: FoldersEvent
 
 
-class CancelParams(Message):
+class CancelParams(Message, frozen=True, kw_only=True):
     """``$/cancelRequest``"""
 
     id: MessageId
 
 
-class SearchParams(Message):
+class SearchParams(Message, frozen=True, kw_only=True):
     """``memory/search``"""
 
     query: str
@@ -141,22 +141,22 @@ class SearchParams(Message):
     limit: Annotated[int, Meta(ge=1, le=MAX_SEARCH_LIMIT)] = 5
 
 
-class ListParams(Message):
+class ListParams(Message, frozen=True, kw_only=True):
     """``memory/list``"""
 
     project_root: str | None = None
 
 
-class StatusParams(Message):
+class StatusParams(Message, frozen=True, kw_only=True):
     """``daemon/status``"""
 
     project_root: str | None = None
 
 
-# Answers and notifications of the daemon ----------------------------------------------------------------------
+# Answers and notifications of the daemon ----------------------------------------------------------
 
 
-class StartResult(Message):
+class StartResult(Message, frozen=True, kw_only=True):
     """Response of ``recall/start``. ``outcome`` is null only for a detached turn that goes on."""
 
     turn_id: str
@@ -170,19 +170,19 @@ class FastParams(FastResult, frozen=True, kw_only=True, rename="camel"):
     session_id: str
 
 
-class ListResult(Message):
+class ListResult(Message, frozen=True, kw_only=True):
     """Newest first, at most 200 of each scope."""
 
     documents: list[DocumentSummary]
 
 
-class SearchResult(Message):
+class SearchResult(Message, frozen=True, kw_only=True):
     """Best first."""
 
     documents: list[DeliveredDocument]
 
 
-class RootStatus(Message):
+class RootStatus(Message, frozen=True, kw_only=True):
     """One memory folder."""
 
     scope: Literal["project", "user"]
@@ -192,14 +192,14 @@ class RootStatus(Message):
     exists: bool
 
 
-class SkippedFile(Message):
+class SkippedFile(Message, frozen=True, kw_only=True):
     """A file that is no topic, and why."""
 
     path: str
     reason: str
 
 
-class ProjectStatus(Message):
+class ProjectStatus(Message, frozen=True, kw_only=True):
     """The memory of one project, with the user's."""
 
     root: str | None
@@ -209,13 +209,13 @@ class ProjectStatus(Message):
     skipped: list[SkippedFile]
 
 
-class SelectorStatus(Message):
+class SelectorStatus(Message, frozen=True, kw_only=True):
     """The model selector in use."""
 
     kind: Literal["none", "openai", "client"]
 
 
-class StatusResult(Message):
+class StatusResult(Message, frozen=True, kw_only=True):
     """``daemon/status``"""
 
     version: str
@@ -235,7 +235,7 @@ class StatusResult(Message):
     project: ProjectStatus | None = None
 
 
-class Empty(Message):
+class Empty(Message, frozen=True, kw_only=True):
     """An answer that only says: done."""
 
 

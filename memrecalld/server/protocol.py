@@ -1,10 +1,11 @@
 """pygls' JSON-RPC, one protocol object per connection, with msgspec on the wire.
 
-pygls brings the dispatch, the pending table of our own requests and the error classes. What is replaced here, and why:
+pygls brings the dispatch, the pending table of our own requests and the error classes. What is replaced here,
+and why:
 
 - reading and writing, since stock pygls goes through ``json`` and cattrs for every message and logs bodies;
-- the execution of handlers: ours run at once and answer with a value or a future, so that a cancellation which
-  arrives in the same packet as its request finds the turn already there;
+- the execution of handlers: ours run at once and answer with a value or a future, so that a cancellation
+  which arrives in the same packet as its request finds the turn already there;
 - errors: what goes out says what was expected, never what a note or a query said, and never a traceback;
 - ``shutdown`` and ``exit``, which end this connection and nothing else.
 """
@@ -15,7 +16,7 @@ import contextvars
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from lsprotocol.types import ResponseErrorMessage
@@ -53,7 +54,7 @@ class ConnectionServer(JsonRPCServer):
 
 
 class RecallProtocol(JsonRPCProtocol):
-    """Dispatch for one connection. Handlers are registered by method name and get their decoded parameters."""
+    """Dispatch for one connection. Handlers get decoded parameters."""
 
     def __init__(self, server: ConnectionServer, converter: Any) -> None:  # noqa: ANN401 - pygls' signature
         super().__init__(server, converter)
@@ -63,7 +64,7 @@ class RecallProtocol(JsonRPCProtocol):
         """Serve ``method`` with ``handler(params)``, which returns a result or a ``Future`` of one."""
         self.fm.add_builtin_feature(method, handler)
 
-    # Reading ---------------------------------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------------------
 
     def receive(self, body: bytes) -> None:
         """Handle one message. Whatever it holds, the worst that comes of it is an error reply."""
@@ -83,13 +84,18 @@ class RecallProtocol(JsonRPCProtocol):
         has_id = message.id is not msgspec.UNSET and message.id is not None
         if message.method is msgspec.UNSET:
             if not has_id or (message.result is msgspec.UNSET) == (message.error is msgspec.UNSET):
-                self.refuse(None, JsonRpcInvalidRequest("Invalid Request: a message has a method, or a result or an error"))
+                self.refuse(
+                    None,
+                    JsonRpcInvalidRequest("Invalid Request: a message has a method, or a result or an error"),
+                )
             else:
                 self._receive_response(message)
         elif message.id is msgspec.UNSET:
             self._receive_notification(message)
         elif message.id is None:
-            self.refuse(None, JsonRpcInvalidRequest("Invalid Request: the id of a request is a number or a string"))
+            self.refuse(
+                None, JsonRpcInvalidRequest("Invalid Request: the id of a request is a number or a string")
+            )
         else:
             self._receive_request(message.id, message)
 
@@ -98,7 +104,9 @@ class RecallProtocol(JsonRPCProtocol):
             if self._shutdown:
                 raise JsonRpcInvalidRequest(f"Invalid Request: {_AFTER_SHUTDOWN}")
             if msg_id in self._in_flight:
-                raise JsonRpcInvalidRequest("Invalid Request: this id belongs to a request that is still open")
+                raise JsonRpcInvalidRequest(
+                    "Invalid Request: this id belongs to a request that is still open"
+                )
             if message.method not in METHODS:
                 raise JsonRpcMethodNotFound.of(str(message.method))
             params = codec.decode_params(message.method, message.params)
@@ -121,18 +129,19 @@ class RecallProtocol(JsonRPCProtocol):
         self._handle_notification(method, params)
 
     def _receive_response(self, message: Envelope) -> None:
-        assert not isinstance(message.id, msgspec.UnsetType)
-        future = self._request_futures.pop(message.id, None)
+        future = self._request_futures.pop(cast(MessageId, message.id), None)
         if future is None or future.done():
             return
         if message.error is not msgspec.UNSET:
             future.set_exception(JsonRpcException("the client answered with an error"))
         else:
-            future.set_result(bytes(message.result))
+            future.set_result(cast(msgspec.Raw, message.result))
 
     def _handle_notification(self, method_name: str, params: Any) -> None:  # noqa: ANN401
         # pygls would look for a future of its own on a cancellation; here it is a handler like the others.
-        self._execute_handler("", self.fm.builtin_features[method_name], self._check_handler_result, (params,))
+        self._execute_handler(
+            "", self.fm.builtin_features[method_name], self._check_handler_result, (params,)
+        )
 
     def shut_down(self) -> None:
         """From now on only ``exit`` is served."""
@@ -141,11 +150,9 @@ class RecallProtocol(JsonRPCProtocol):
     @property
     def request_id(self) -> MessageId:
         """Id of the request that is being handled."""
-        msg_id = self.msg_id
-        assert msg_id is not None, "asked outside of a request's handler"
-        return msg_id
+        return cast(MessageId, self.msg_id)
 
-    # Handling --------------------------------------------------------------------------------------------------
+    # Handling -------------------------------------------------------------------------------------
 
     def _execute_handler(
         self,
@@ -163,7 +170,8 @@ class RecallProtocol(JsonRPCProtocol):
             callback(future)
             return
         if isinstance(result, Future):
-            # A concurrent future calls back in the call that settles it, so a hand-over is on the wire at once.
+            # A concurrent future calls back in the call that settles it, so a hand-over is on the wire at
+            # once.
             result.add_done_callback(callback)
         else:
             future = Future()
@@ -184,7 +192,7 @@ class RecallProtocol(JsonRPCProtocol):
         if not future.cancelled() and (error := future.exception()) is not None:
             _for_the_wire(error)
 
-    # Writing ---------------------------------------------------------------------------------------------------
+    # Writing --------------------------------------------------------------------------------------
 
     def _send_data(self, data: Any) -> None:  # noqa: ANN401 - pygls' signature
         if self.writer is None:
@@ -197,12 +205,17 @@ class RecallProtocol(JsonRPCProtocol):
                     error["data"] = data.error.data
             message = {"jsonrpc": "2.0", "id": data.id, "error": error}
         else:
-            message = {name: getattr(data, name) for name in ("jsonrpc", "id", "method", "params", "result") if hasattr(data, name)}
+            message = {
+                name: getattr(data, name)
+                for name in ("jsonrpc", "id", "method", "params", "result")
+                if hasattr(data, name)
+            }
         self.writer.write(codec.encode(message))
 
 
 def _for_the_wire(error: BaseException) -> JsonRpcException:
-    """The error that a client sees. One of ours speaks for itself; of others only the log learns, and only where."""
+    """The error that a client sees. One of ours speaks for itself; of others only the log learns, and only
+    where."""
     if isinstance(error, JsonRpcException):
         return error
     if isinstance(error, MemrecallError):

@@ -1,4 +1,5 @@
-"""Every order of events: one outcome a turn, nothing twice, nothing after a cancellation, nothing across sessions."""
+"""Every order of events: one outcome a turn, nothing twice, nothing after a cancellation, nothing across
+sessions."""
 
 from __future__ import annotations
 
@@ -18,9 +19,7 @@ SESSIONS = ("one", "two")
 AGENTS = ("", "child")
 NOTES = {
     name: note(name, body=f"{word} text", age_days=index)
-    for index, (name, word) in enumerate(
-        (f"{word}-{number}", word) for word in WORDS for number in range(4)
-    )
+    for index, (name, word) in enumerate((f"{word}-{number}", word) for word in WORDS for number in range(4))
 }
 
 
@@ -38,7 +37,9 @@ class Lifecycle(RuleBasedStateMachine):
     # What clients do
 
     @rule(
-        words=st.sampled_from([[], ["alpha"], ["beta"], ["gamma"], ["alpha", "beta"], ["nothing"], ["nothing"]]),
+        words=st.sampled_from(
+            [[], ["alpha"], ["beta"], ["gamma"], ["alpha", "beta"], ["nothing"], ["nothing"]]
+        ),
         session=st.sampled_from(SESSIONS),
         agent=st.sampled_from(AGENTS),
         detached=st.booleans(),
@@ -50,7 +51,9 @@ class Lifecycle(RuleBasedStateMachine):
     ) -> None:
         if disk_hangs and self.world.catalog.held is None:
             self.world.catalog.hold()
-        client = self.world.start(" ".join(words), session=session, agent=agent, detached=detached, owner=owner)
+        client = self.world.start(
+            " ".join(words), session=session, agent=agent, detached=detached, owner=owner
+        )
         self.clients.append(client)
         self.collect()
 
@@ -117,7 +120,9 @@ class Lifecycle(RuleBasedStateMachine):
     def settle(self, data: st.DataObject, outcome: str, disk_hangs: bool) -> None:
         if disk_hangs and self.world.catalog.held is None:
             self.world.catalog.hold()
-        question = data.draw(st.sampled_from([each for each in self.world.model.questions if not each.closed]))
+        question = data.draw(
+            st.sampled_from([each for each in self.world.model.questions if not each.closed])
+        )
         match outcome:
             case "choice":
                 question.answer(*data.draw(st.lists(st.sampled_from(question.names), max_size=5)))
@@ -202,7 +207,11 @@ class Lifecycle(RuleBasedStateMachine):
         for client in self.clients:
             for result in (*client.fasts, *client.answers):
                 if result.delivery is not None:
-                    paths = {line[2:] for line in result.delivery.prompt.splitlines() if line.startswith("| /notes/")}
+                    paths = {
+                        line[2:]
+                        for line in result.delivery.prompt.splitlines()
+                        if line.startswith("| /notes/")
+                    }
                     assert paths == {each.path for each in result.delivery.documents}
 
     @invariant()

@@ -387,7 +387,10 @@ def test_tool_in_use_keeps_its_manual_out_of_the_deterministic_result(world: Wor
 
 
 def test_tools_named_at_tool_results_are_remembered(world: World) -> None:
-    world.catalog.documents = [note("manual", body="deploy", usage_text="deploy_tool: parameter schema"), DEPLOY]
+    world.catalog.documents = [
+        note("manual", body="deploy", usage_text="deploy_tool: parameter schema"),
+        DEPLOY,
+    ]
     world.start("deploy with", recent_tools=("deploy_tool",)).end()
     client = world.start("deploy again")
     assert "manual" not in [name for fast in client.fasts for name in names(fast)]

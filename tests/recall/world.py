@@ -1,4 +1,4 @@
-"""Everything around the engine, with the hands on: a clock, a catalog, and a model that answers when told to."""
+"""Everything around the engine, in a test's hands: time, the catalog, and a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ NOW_NS = 20_000 * DAY_NS
 
 
 def note(
-    name: str, *, title: str = "", description: str = "", body: str = "", age_days: float = 0, **fields: object
+    name: str,
+    *,
+    title: str = "",
+    description: str = "",
+    body: str = "",
+    age_days: float = 0,
+    **fields: object,
 ) -> Document:
     """A document; its content hash follows from its text, as in a real file."""
     values: dict[str, object] = {

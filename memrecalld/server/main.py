@@ -1,0 +1,104 @@
+"""The ``memrecalld`` command: the one place that reads the environment, the files and the arguments."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+import memrecalld
+from memrecalld.config import Config, Paths
+from memrecalld.config_file import load_config
+from memrecalld.errors import ConfigError, StartError
+from memrecalld.memory.catalog import Catalog
+from memrecalld.recall.clock import LoopClock
+from memrecalld.recall.engine import Engine
+from memrecalld.recall.library import Library
+from memrecalld.recall.session import MemoryStore
+from memrecalld.selectors import make_selector
+from memrecalld.selectors.selection import SelectionTasks
+from memrecalld.server.daemon import Daemon
+from memrecalld.server.listener import Listener
+from memrecalld.telemetry import Telemetry
+
+FAILED_START: Final = 3
+"""Exit status of a daemon that could not start; what to do is on standard error."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the daemon in the foreground until SIGTERM or SIGINT."""
+    arguments = _parser().parse_args(argv)
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=arguments.log_level.upper(),
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+    # Libraries log what they handle, and that is private here at every level.
+    for library in ("asyncio", "aiohttp"):
+        logging.getLogger(library).setLevel(logging.WARNING)
+    try:
+        paths = Paths.from_environ(os.environ)
+        config = load_config(
+            arguments.config or paths.config_file, home=paths.home, required=arguments.config is not None
+        )
+        listener = Listener.bind(Path(arguments.socket or paths.socket).absolute())
+        uvloop.run(_serve(config, paths, os.environ, listener))
+    except (ConfigError, StartError) as error:
+        print(f"memrecalld: {error}", file=sys.stderr)
+        return FAILED_START
+    return 0
+
+
+async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener) -> None:
+    loop = asyncio.get_running_loop()
+    selector = make_selector(config.selector, environ)
+    selection = None if selector is None else SelectionTasks(selector)
+    catalog = Catalog(
+        config.memory, environment=environ, home=paths.home, call_soon=loop.call_soon_threadsafe
+    )
+    library = Library(catalog)
+    engine = Engine(
+        catalog=library,
+        selection=selection,
+        store=MemoryStore(),
+        clock=LoopClock(loop),
+        telemetry=Telemetry(),
+    )
+    daemon = Daemon(
+        listener=listener,
+        engine=engine,
+        catalog=catalog,
+        library=library,
+        selector_kind=config.selector.kind,
+    )
+    await daemon.serve()
+    if selection is not None:
+        await selection.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memrecalld",
+        description="Puts the right memory notes in front of a coding agent's model, in its first request.",
+    )
+    parser.add_argument("--socket", metavar="PATH", help="the Unix socket to serve")
+    parser.add_argument("--config", metavar="FILE", help="the configuration file (it must exist)")
+    parser.add_argument(
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+        default="warning",
+        help="how much is logged on standard error (default: warning)",
+    )
+    parser.add_argument("--version", action="version", version=f"memrecalld {memrecalld.__version__}")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
