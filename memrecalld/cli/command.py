@@ -1,0 +1,168 @@
+"""Arguments, the choice of the command, and the exit status for everything that may happen in it."""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import math
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import memrecalld
+from memrecalld.cli.text import printable
+from memrecalld.client import CallTimeout, Client, ClientError, DaemonUnavailable
+
+WAIT_S: Final = 10.0
+"""How long ``memrecall recall`` waits for a model's choice: most models take a second or two."""
+
+MAX_LIMIT: Final = 100
+"""The daemon's own limit on what a search returns."""
+
+
+class Status(enum.IntEnum):
+    """Exit statuses."""
+
+    OK = 0
+    ERROR = 1
+    """The daemon answered with an error."""
+    USAGE = 2
+    UNREACHABLE = 3
+    """No daemon answers on the socket."""
+    INTERRUPTED = 130
+    """Ctrl-C, as shells report it: 128 + SIGINT."""
+    CLOSED_PIPE = 141
+    """Whoever read the output has left: 128 + SIGPIPE."""
+
+
+class UsageError(Exception):
+    """The command cannot do what its arguments say; the text says why."""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command that the arguments ask for."""
+    # A locale that cannot show a note's script is no reason to stop half-way.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        arguments = _parser().parse_args(argv)
+        import_module(f"memrecalld.cli.{arguments.module}").run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except SystemExit as stop:  # argparse leaves this way, after --help too
+        return Status.OK if stop.code is None else int(stop.code)
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return Status.CLOSED_PIPE
+    except UsageError as error:
+        return _fail(error, Status.USAGE)
+    except (DaemonUnavailable, CallTimeout) as error:
+        return _fail(error, Status.UNREACHABLE)
+    except ClientError as error:
+        return _fail(error, Status.ERROR)
+    return Status.OK
+
+
+def connect(arguments: argparse.Namespace) -> Client:
+    """Connect to the daemon that the arguments name."""
+    return Client.connect(arguments.socket)
+
+
+def project_of(arguments: argparse.Namespace) -> str:
+    """The project that the arguments name, by default the current folder; an absolute path.
+
+    Raises ``UsageError`` for what is no folder.
+    """
+    try:
+        folder = Path(arguments.project or ".").absolute()
+        if not folder.is_dir():
+            raise UsageError(f"--project {arguments.project}: there is no such folder")
+    except (OSError, ValueError):
+        raise UsageError("the current folder is gone, or its name is none; use --project DIR") from None
+    return os.path.normpath(folder)
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    # SUPPRESS: given before the command, it must not be overwritten by the command's own default.
+    common.add_argument(
+        "--socket",
+        metavar="PATH",
+        default=argparse.SUPPRESS,
+        help="the daemon's socket, if not the usual one",
+    )
+    parser = argparse.ArgumentParser(
+        prog="memrecall",
+        description="Asks the memrecalld daemon which memory notes fit a query.",
+        parents=[common],
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"memrecall {memrecalld.__version__}")
+    parser.set_defaults(socket=None)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, module: str, summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(
+            name, help=summary, description=f"{summary}.", parents=[common], allow_abbrev=False
+        )
+        added.set_defaults(module=module)
+        return added
+
+    recall = command("recall", "recall", "recall notes for a query, as an agent's turn does")
+    recall.add_argument("query")
+    recall.add_argument(
+        "--session", metavar="ID", help="a session never gets a note twice (default: a new one)"
+    )
+    recall.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=WAIT_S,
+        help=f"how long to wait for the model's choice (default: {WAIT_S:g})",
+    )
+    search = command("search", "search", "search the notes, outside any session")
+    search.add_argument("query")
+    search.add_argument("--limit", metavar="N", type=_limit, default=5, help="notes at most (default: 5)")
+    listing = command("list", "listing", "list the newest notes")
+    status = command("status", "status", "show what the daemon holds and how fast it answers")
+    for each in (recall, search, listing, status):
+        each.add_argument(
+            "--project", metavar="DIR", help="a folder of the project (default: the current one)"
+        )
+        each.add_argument("--json", action="store_true", help="print the daemon's answer as JSON")
+    command("demo", "demo", "show one whole turn, with invented notes and a private daemon")
+    return parser
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_LIMIT):
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to {MAX_LIMIT}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise argparse.ArgumentTypeError("expected a number of seconds, 0 or more")
+    return seconds
+
+
+def _fail(error: Exception, status: Status) -> int:
+    print(f"memrecall: {printable(str(error))}", file=sys.stderr)
+    return status
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not complain about it at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
