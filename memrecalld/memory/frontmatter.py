@@ -68,17 +68,15 @@ def take_apart(text: str) -> Parts:
     try:
         root = compose(front)
     except Refused:
-        if not looks_like_keys(front):
-            return Parts(head=Head(), body=text)
+        pass
+    else:
+        if root is None or root.kind == "mapping":
+            fields, problem = read_yaml(front, root)
+            return Parts(head=_head(fields), body=body, problem=problem)
+    if looks_like_keys(front):
         return Parts(head=_head(read_lines(front)), body=body, problem="frontmatter-yaml")
-    if root is not None and root.kind != "mapping":
-        # Two thematic breaks with text between them: Markdown, and the note's own.
-        return Parts(head=Head(), body=text)
-    fields, finding = read_yaml(front, root)
-    problem: Problem | None = None
-    if finding is not None:
-        problem = "frontmatter-duplicate" if finding == "duplicate" else "frontmatter-repaired"
-    return Parts(head=_head(fields), body=body, problem=problem)
+    # Two thematic breaks with text between them: Markdown, and the note's own.
+    return Parts(head=Head(), body=text)
 
 
 def split(text: str) -> tuple[str | None, str]:

@@ -64,7 +64,7 @@ def _text(first: str, rest: list[str]) -> str:
     if _BLOCK_HEADER.fullmatch(first):
         return "\n".join(rest)
     lines = [first, *(line.strip() for line in rest if not _COMMENT.match(line))]
-    whole = " ".join(lines).strip()
+    whole = "\n".join(lines).strip()
     return "" if whole in NULLS else unquote(whole)
 
 

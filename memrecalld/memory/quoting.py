@@ -18,7 +18,7 @@ _ESCAPE = re.compile(r'\\(?:(["\\/])|u([0-9A-Fa-f]{4})|\n[ \t]*)')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # The value ends at the quote, and a comment follows.
-_DOUBLE_THEN_COMMENT = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t]+#[ \t].*')
+_DOUBLE_THEN_COMMENT = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t]+#[ \t].*', re.DOTALL)
 _SINGLE_THEN_COMMENT = re.compile(r"'((?:[^']|'')*+)'[ \t]+#[ \t].*")
 
 # A quote inside that closes something, since it follows text and a blank follows it, as in ``"a" and "b"``.
@@ -45,7 +45,7 @@ def _replacement(match: re.Match[str]) -> str:
 
 
 def unquote(text: str) -> str:
-    """``text``, one stripped line, without the quotes around it where they are around all of it.
+    """``text``, stripped already, without the quotes around it where they are around all of it.
 
     Quotes inside need no escaping: ``"say "hi" now"`` is ``say "hi" now``. But ``"a" and "b"`` is prose that
     happens to begin and end with a quote, and stays as it is.

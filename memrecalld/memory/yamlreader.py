@@ -9,8 +9,8 @@ is an escape.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
+from memrecalld.memory.document import Problem
 from memrecalld.memory.fields import LIST_KEYS, TEXT_KEYS, WORD_KEYS, Fields, listed, put
 from memrecalld.memory.quoting import NULLS, present, unescape
 from memrecalld.memory.yamlnode import Node
@@ -19,11 +19,10 @@ _HASH_REST = re.compile(r"[ \t]+#.*")
 _EMPTY_THEN_HASH = re.compile(r"[\"']?[ \t]*:[ \t]+(#.*)")
 
 
-def read_yaml(source: str, root: Node | None) -> tuple[Fields, Literal["repaired", "duplicate"] | None]:
+def read_yaml(source: str, root: Node | None) -> tuple[Fields, Problem | None]:
     """Fields of the mapping ``root`` composed from ``source``, and what a person should know about them.
 
-    ``"repaired"``: a text was taken as written where YAML would have cut or changed it. ``"duplicate"``: a
-    key stands there twice; the last one with a value wins.
+    Of a key that stands there twice the last value that is not empty wins.
     """
     fields: Fields = {}
     repaired = duplicate = False
@@ -44,8 +43,8 @@ def read_yaml(source: str, root: Node | None) -> tuple[Fields, Literal["repaired
             continue
         duplicate = put(fields, key, value) or duplicate
     if duplicate:
-        return fields, "duplicate"
-    return fields, "repaired" if repaired else None
+        return fields, "frontmatter-duplicate"
+    return fields, "frontmatter-repaired" if repaired else None
 
 
 def _pairs(mapping: Node) -> list[tuple[Node, Node]]:
