@@ -48,7 +48,7 @@ def test_ids_are_positions_and_say_nothing_of_the_file():
 
 
 def test_an_id_of_no_line_is_refused_without_repeating_it():
-    with pytest.raises(SelectionError, match=r"^unknown_id$") as caught:
+    with pytest.raises(SelectionError, match=r"^unknown-id$") as caught:
         Manifest(numbered(2)).resolve(["m1", "m3"])
     assert caught.value.__context__ is None
 

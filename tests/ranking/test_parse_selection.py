@@ -45,6 +45,7 @@ def test_a_repeated_id_counts_once():
         f"  \n{GOOD}\n\n",
         f"```json\n{GOOD}\n```",
         f"```\n{GOOD}\n```\n",
+        '```json\n{\n "selected": ["m3", "m7"]\n}\n```',
         f"```JSON\r\n{GOOD}\r\n```",
         f"``` {GOOD} ```",
         f"<think>\nm1? No, m3 {{...}} and m7.\n</think>\n\n{GOOD}",
@@ -109,7 +110,7 @@ def test_an_id_of_no_line_is_refused(identifier):
 
 def test_an_id_of_a_line_that_did_not_fit_is_refused():
     manifest = Manifest(numbered(100, description="漢" * 512))
-    with pytest.raises(SelectionError, match=r"^unknown_id$"):
+    with pytest.raises(SelectionError, match=r"^unknown-id$"):
         parse_selection('{"selected": ["m100"]}', manifest)
 
 

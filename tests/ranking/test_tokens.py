@@ -152,7 +152,8 @@ def test_reading_in_parts_equals_reading_all_at_once(query, more):
 
 @STEADY
 @given(QUERIES, st.integers(1, 100).map(lambda half: 2 * half), st.integers(1, 800))
-@example("a." * 9, 6, 100)
+@example("abcdef", 6, 100)  # a stretch of exactly the length, read forward
+@example("".join(map(chr, range(0x4E00, 0x4E40))), 64, 100)  # and read backward
 def test_reading_in_parts_equals_the_definition_where_stretches_and_query_are_cut(query, stretch, reach):
     kept = query if len(query) <= 2 * reach else naive_ends(query, reach)
     found = []
