@@ -40,10 +40,10 @@ def parse_selection(answer: str, manifest: Manifest) -> list[Document]:
     An empty choice is a choice: it gives ``[]``. Raises ``SelectionError``, whose text is one of these codes
     and holds nothing of the answer:
 
-    - ``too_long``: more than ``MAX_ANSWER_CHARS``
-    - ``wrong_shape``: anything but the agreed object
-    - ``too_many``: more than ``MAX_SELECTED`` distinct ids
-    - ``unknown_id``: an id that no line of the manifest has
+    - ``too-long``: more than ``MAX_ANSWER_CHARS``
+    - ``wrong-shape``: anything but the agreed object
+    - ``too-many``: more than ``MAX_SELECTED`` distinct ids
+    - ``unknown-id``: an id that no line of the manifest has
     """
     if len(answer) > MAX_ANSWER_CHARS:
         raise SelectionError("too-long")
