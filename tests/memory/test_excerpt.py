@@ -42,7 +42,7 @@ def by_definition(text: str, limit: int) -> str:
 
 
 @given(st.lists(PIECES, max_size=150).map("".join), st.integers(1, 120))
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 def test_cut_is_the_longest_start_of_whole_clusters(text: str, limit: int) -> None:
     assert cut(text, limit) == (text if len(text) <= limit else by_definition(text, limit))
 
@@ -83,6 +83,7 @@ def test_one_line_is_without_controls_and_reordering_marks() -> None:
 
 
 @given(st.text(max_size=80), st.integers(1, 40))
+@settings(deadline=None)
 def test_one_line_can_be_written_and_is_short(text: str, limit: int) -> None:
     line = one_line(text, limit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memrecalld.memory.frontmatter import (
@@ -426,6 +426,7 @@ MARKUP = st.text(st.sampled_from("ab-:#'\"[]{}|>&*!%@`~,. \t\n\r\\é漢😀\ufef
         st.builds("---\nname: {}\ndescription: {}\n---\n{}".format, MARKUP, MARKUP, MARKUP),
     )
 )
+@settings(deadline=None)
 def test_no_text_makes_it_fail_and_fields_are_single_lines(text: str) -> None:
     head = take_apart(text).head
 
@@ -436,6 +437,7 @@ def test_no_text_makes_it_fail_and_fields_are_single_lines(text: str) -> None:
 
 
 @given(MARKUP.filter(lambda text: not set(text) & set("\n\r\u2028\ufeff")))
+@settings(deadline=None)
 def test_words_of_a_description_are_never_lost(text: str) -> None:
     """Whatever punctuation stands around them, letters of a description on one line come through."""
     description = head_of(f"description: x {text} ab", "type: user").description

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memrecalld.memory.document import BODY_WINDOW_CHARS, Document, normalize
@@ -182,6 +182,7 @@ def test_normal_form_folds_width_and_case() -> None:
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+@settings(deadline=None)
 def test_no_bytes_make_it_fail(data: bytes) -> None:
     document = parsed(data)
 

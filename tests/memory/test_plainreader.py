@@ -49,7 +49,7 @@ def by_yaml(text: str) -> Fields:
 
 
 @given(st.lists(LINES, min_size=1, max_size=5).map("\n".join))
-@settings(max_examples=1_000)
+@settings(max_examples=1_000, deadline=None)
 def test_what_is_read_plainly_is_what_yaml_reads(text: str) -> None:
     fields = read_plain(text)
     event("left to YAML" if fields is None else "read")
@@ -68,6 +68,7 @@ TERM = st.from_regex(r"[a-z漢é019][a-z漢é019_./+ -]{0,8}", fullmatch=True).f
     type_label=PROSE,
     keywords=st.lists(TERM.map(str.strip), min_size=1, max_size=3),
 )
+@settings(deadline=None)
 def test_ordinary_frontmatter_needs_no_yaml_parser(
     name: str, description: str, type_label: str, keywords: list[str]
 ) -> None:
