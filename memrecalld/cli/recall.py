@@ -16,10 +16,9 @@ from memrecalld.client import ClientError, Turn
 if TYPE_CHECKING:
     from memrecalld.client.shapes import Delivery, Fast, Outcome, ToolResult
 
-_POLL_S: Final = 0.05
+POLL_S: Final = 0.05
+"""Pause between two questions for the model's choice."""
 _CANCEL_S: Final = 1.0
-
-_CHOSEN_BY: Final = {"heuristic": "the scorer", "model": "the model"}
 
 _NOTHING_REFINED: Final = {
     "pending": "The model has not answered in time.",
@@ -68,7 +67,7 @@ def wait_for_choice(turn: Turn, seconds: float) -> ToolResult:
     """Ask as at one tool result after the other, until there is an answer or the time is over."""
     deadline = time.monotonic() + seconds
     while (result := turn.tool_result())["state"] == "pending" and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
+        time.sleep(POLL_S)
     return result
 
 
@@ -78,7 +77,7 @@ def print_fast(fast: Fast | None) -> None:
         return
     waited = f"{fast['waitMs']:.1f} ms"
     if fast["delivery"] is not None:
-        _print_delivery(fast["delivery"], f"for the first prompt, after {waited}", 0)
+        _print_delivery(fast["delivery"], f"for the first prompt, after {waited}")
     elif fast["endedBy"] == "ceiling":
         print(f"Nothing for the first prompt within {waited}; recall goes on.")
     elif fast["pending"]:
@@ -89,12 +88,15 @@ def print_fast(fast: Fast | None) -> None:
         print("Some notes could not be read in time and were left out.")
 
 
-def print_refined(result: ToolResult, *, shown: int) -> None:
-    """Print what a later delivery point brought, numbered on from the notes ``shown`` before."""
+def print_refined(result: ToolResult, *, shown: int, model: str = "the model") -> None:
+    """Print what a later delivery point brought, numbered on from the notes ``shown`` before.
+
+    ``model`` is what is said to have chosen, where a model has.
+    """
     if result["delivery"] is None:
         print(_NOTHING_REFINED[result["state"]])
     else:
-        _print_delivery(result["delivery"], "at a tool result", shown)
+        _print_delivery(result["delivery"], "at a tool result", shown, model)
 
 
 def print_outcome(outcome: Outcome | None) -> None:
@@ -105,9 +107,9 @@ def print_outcome(outcome: Outcome | None) -> None:
     print(f"Outcome: {_OUTCOMES.get(reason, reason)}.")
 
 
-def _print_delivery(delivery: Delivery, when: str, shown: int) -> None:
+def _print_delivery(delivery: Delivery, when: str, shown: int = 0, model: str = "the model") -> None:
     documents = delivery["documents"]
-    chooser = _CHOSEN_BY[delivery["strategy"]]
+    chooser = model if delivery["strategy"] == "model" else "the scorer"
     more = "more " if shown else ""
     notes = counted(len(documents), f"{more}note")
     print(f"{notes}, chosen by {chooser}, {when}:\n")
