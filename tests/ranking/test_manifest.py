@@ -97,7 +97,7 @@ def test_title_and_description_are_cut():
     assert "t" * (MAX_TITLE_CHARS + 1) not in line
 
 
-@pytest.mark.parametrize("cluster", ["e\u0301", "👨‍👩‍👧", "🇩🇪", "각", "क्षि"])
+@pytest.mark.parametrize("cluster", ["e\u0301", "👨‍👩‍👧", "🇩🇪", "각", "कि"])
 def test_a_cut_breaks_no_visible_character(cluster):
     for offset in range(len(cluster) + 1):
         line = line_of(note("t", "x" * (MAX_DESCRIPTION_CHARS - offset) + cluster * 3))
