@@ -5,27 +5,45 @@ The promise: every change of a file completed before a call is seen by that call
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
 
 import msgspec
 
 from memrecalld.config import MemoryConfig
 from memrecalld.errors import InvalidProject, MemrecallError
 from memrecalld.memory.document import Document, Scope
-from memrecalld.memory.folder import CallSoon, Folder
-from memrecalld.memory.layouts import Layout, Places, Root, places
-from memrecalld.memory.scan import reread
+from memrecalld.memory.filesystem import is_local
+from memrecalld.memory.folder import Folder
+from memrecalld.memory.layouts import Places, Root
+from memrecalld.memory.resolver import Resolution, Resolver
+from memrecalld.memory.watcher import Watcher
+
+
+class Timer(Protocol):
+    """A call that can be called off."""
+
+    def cancel(self) -> None: ...
+
+
+class Loop(Protocol):
+    """What the catalog needs of an event loop."""
+
+    def call_soon_threadsafe(self, callback: Callable[..., object], *args: object) -> object: ...
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> Timer: ...
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """The folders of one project, up to date, project before user."""
+    """The folders of one project, project before user."""
 
-    places: Places
+    places: Places | None
+    """``None`` if even the way to them could not be looked up in time."""
     folders: tuple[Folder, ...]
-    partial: bool = False
-    """Some folder could not be read in time."""
+    partial: bool
+    """Some folder is not up to date: it holds what was known before, or was read so far."""
 
 
 class Catalog:
@@ -36,12 +54,19 @@ class Catalog:
     """
 
     def __init__(
-        self, config: MemoryConfig, *, environment: Mapping[str, str], home: str, call_soon: CallSoon
+        self,
+        config: MemoryConfig,
+        *,
+        environment: Mapping[str, str],
+        home: str,
+        loop: Loop,
+        watcher: Watcher | None,
     ) -> None:
-        self._config = config
-        self._environment = environment
-        self._home = home
-        self._call_soon = call_soon
+        self._loop = loop
+        self._watcher = watcher
+        self._resolver = Resolver(
+            config, environment=environment, home=home, call_soon=loop.call_soon_threadsafe
+        )
         self._folders: dict[tuple[Root, tuple[str, ...]], Folder] = {}
 
     def read(
@@ -49,44 +74,70 @@ class Catalog:
         project_root: str | None,
         exclude_layouts: frozenset[str],
         ready: Callable[[Reading | MemrecallError], None],
+        *,
+        within_s: float | None = None,
+        compare: bool = False,
     ) -> None:
-        """Bring the folders of a project and of the user up to date.
+        """Bring the folders of a project and of the user up to date; ``ready`` is called at once if nothing
+        changed.
 
         ``ready`` gets ``InvalidProject`` for a path that cannot name a project, and ``ProjectMemoryError``
-        when the project's notes exist and cannot be read.
+        when the project's notes exist and cannot be read. After ``within_s`` seconds it gets what there is,
+        as partial. With ``compare`` no event is trusted.
         """
+        if self._watcher is not None:
+            self._watcher.drain()
+        reading = _Round(self, ready, compare=compare)
+        self._resolver.resolve(project_root, exclude_layouts, reading.resolved)
+        if within_s is not None and not reading.over:
+            reading.timer = self._loop.call_later(within_s, reading.give_up)
 
-        def located(found: Places | MemrecallError) -> None:
-            if isinstance(found, MemrecallError):
-                ready(found)
-            else:
-                self._refresh(found, ready)
+    def reread(
+        self,
+        documents: Sequence[Document],
+        ready: Callable[[list[Document] | None], None],
+        *,
+        within_s: float,
+    ) -> None:
+        """The documents as they are on disk now, without those that are gone.
 
-        layouts = tuple(each for each in self._config.layouts if each not in exclude_layouts)
-        self._locate(project_root, layouts, located)
-
-    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document]], None]) -> None:
-        """The documents as they are on disk now, without those that are gone."""
-        allowed = self._allowed_of(documents)
-
-        def work() -> None:
-            current = [reread(document, allowed=allowed[document.root]) for document in documents]
-            self._call_soon(ready, [document for document in current if document is not None])
-
-        _in_thread(work)
+        ``None`` if a file system did not answer within ``within_s`` seconds.
+        """
+        if self._watcher is not None:
+            self._watcher.drain()
+        _Rereading(self._loop, list(self._folders.values()), documents, ready, within_s)
 
     def warm(self, project_root: str) -> None:
         """Read a project before anybody asks for it."""
         self.read(project_root, frozenset(), lambda _: None)
 
+    def folder(self, root: Root, found: Places) -> Folder:
+        """The folder of a root, among the roots of one project."""
+        # Links in a user's folder may not lead into a project's, so that it is the same folder for every
+        # project.
+        scopes: set[Scope] = {"user"} if root.scope == "user" else {"project", "user"}
+        allowed = tuple(each.real_path for each in found.roots if each.scope in scopes)
+        key = (root, allowed)
+        if key not in self._folders:
+            self._folders[key] = Folder(
+                root,
+                allowed,
+                call_soon=self._loop.call_soon_threadsafe,
+                watcher=self._watcher if is_local(root.real_path) else None,
+            )
+        return self._folders[key]
+
     def close(self) -> None:
         """Forget everything."""
         self._folders.clear()
+        if self._watcher is not None:
+            self._watcher.close()
+            self._watcher = None
 
     @property
     def topics(self) -> int:
         """Notes held in memory."""
-        return sum(len(folder.documents) for folder in self._folders.values())
+        return sum(len(folder) for folder in self._folders.values())
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -97,65 +148,113 @@ class Catalog:
                 total.update(folder.scan.skipped)
         return total
 
-    def _locate(
+
+class _Round:
+    """One reading: the folders it waits for, and who waits for it."""
+
+    def __init__(
         self,
-        project_root: str | None,
-        layouts: tuple[Layout, ...],
-        located: Callable[[Places | MemrecallError], None],
+        catalog: Catalog,
+        ready: Callable[[Reading | MemrecallError], None],
+        *,
+        compare: bool,
     ) -> None:
-        config = self._config
+        self._catalog = catalog
+        self._ready: Callable[[Reading | MemrecallError], None] | None = ready
+        self._compare = compare
+        self._places: Places | None = None
+        self._folders: tuple[Folder, ...] = ()
+        self._unread: set[Folder] = set()
+        self.timer: Timer | None = None
 
-        def work() -> None:
-            found: Places | MemrecallError
-            try:
-                found = places(
-                    project_root,
-                    environment=self._environment,
-                    home=self._home,
-                    layouts=layouts,
-                    extra_project_roots=config.extra_project_roots,
-                    extra_user_roots=config.extra_user_roots,
-                    trusted_projects=config.trusted_projects,
-                )
-            except InvalidProject as error:
-                found = error
-            self._call_soon(located, found)
+    @property
+    def over(self) -> bool:
+        """``ready`` was called."""
+        return self._ready is None
 
-        _in_thread(work)
+    def resolved(self, found: Resolution | InvalidProject) -> None:
+        """The folders are known: bring each up to date."""
+        if isinstance(found, InvalidProject):
+            self._end(found)
+            return
+        self._places = found.places
+        self._folders = tuple(self._catalog.folder(root, found.places) for root in found.places.roots)
+        self._unread = set(self._folders)
+        for folder, identity in zip(self._folders, found.identities, strict=True):
+            if self._compare:
+                folder.compare()
+            folder.refresh(identity, partial(self._read, folder))
+        if not self._folders:
+            self._conclude()
 
-    def _refresh(self, found: Places, ready: Callable[[Reading | MemrecallError], None]) -> None:
-        folders = tuple(self._folder(root, found) for root in found.roots)
-        unread = set(folders)
+    def _read(self, folder: Folder) -> None:
+        self._unread.discard(folder)
+        if not self._unread:
+            self._conclude()
 
-        def done(folder: Folder) -> None:
-            unread.discard(folder)
-            if unread:
+    def _conclude(self) -> None:
+        for folder in self._folders:
+            if folder.error is not None:
+                self._end(folder.error)
                 return
-            for each in folders:
-                if each.error is not None:
-                    ready(each.error)
-                    return
-            ready(Reading(places=found, folders=folders))
+        self._end(Reading(places=self._places, folders=self._folders, partial=False))
 
-        if not folders:
-            ready(Reading(places=found, folders=()))
-        for folder in folders:
-            folder.refresh(lambda folder=folder: done(folder))  # type: ignore[misc]
+    def give_up(self) -> None:
+        """The time is over."""
+        self._end(Reading(places=self._places, folders=self._folders, partial=True))
 
-    def _folder(self, root: Root, found: Places) -> Folder:
-        # Links in a user's folder may not lead into a project's, so that it is the same folder for every
-        # project.
-        scopes: set[Scope] = {"user"} if root.scope == "user" else {"project", "user"}
-        allowed = tuple(each.real_path for each in found.roots if each.scope in scopes)
-        key = (root, allowed)
-        if key not in self._folders:
-            self._folders[key] = Folder(root, allowed, self._call_soon)
-        return self._folders[key]
-
-    def _allowed_of(self, documents: Sequence[Document]) -> dict[str, tuple[str, ...]]:
-        wanted = {document.root for document in documents}
-        return {root.real_path: allowed for root, allowed in self._folders if root.real_path in wanted}
+    def _end(self, result: Reading | MemrecallError) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        if self._ready is not None:
+            ready, self._ready = self._ready, None
+            ready(result)
 
 
-def _in_thread(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="memrecalld-catalog", daemon=True).start()
+class _Rereading:
+    """Some documents on their way from several folders."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        folders: Sequence[Folder],
+        documents: Sequence[Document],
+        ready: Callable[[list[Document] | None], None],
+        within_s: float,
+    ) -> None:
+        self._documents = documents
+        self._ready: Callable[[list[Document] | None], None] | None = ready
+        self._holders = {document: _holder(folders, document) for document in documents}
+        self._unread = {folder for folder in self._holders.values() if folder is not None}
+        self._timer: Timer | None = None
+        for folder in list(self._unread):
+            paths = [each.relative_path for each, holder in self._holders.items() if holder is folder]
+            folder.reread(paths, partial(self._read, folder))
+        if self._ready is not None:
+            if self._unread:
+                self._timer = loop.call_later(within_s, self._end, None)
+            else:
+                self._conclude()
+
+    def _read(self, folder: Folder) -> None:
+        self._unread.discard(folder)
+        if not self._unread:
+            self._conclude()
+
+    def _conclude(self) -> None:
+        current = [
+            None if (folder := self._holders[each]) is None else folder.get(each.relative_path)
+            for each in self._documents
+        ]
+        self._end([document for document in current if document is not None])
+
+    def _end(self, result: list[Document] | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._ready is not None:
+            ready, self._ready = self._ready, None
+            ready(result)
+
+
+def _holder(folders: Sequence[Folder], document: Document) -> Folder | None:
+    return next((folder for folder in folders if folder.holds(document)), None)

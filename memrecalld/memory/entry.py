@@ -32,6 +32,8 @@ class Entry(NamedTuple):
     """Equal to that of a file which need not be read again. Its size is -1, equal to none, where the file may
     still change without its status showing it."""
     document: Document
+    provisional: bool = False
+    """The file is being written: ``document`` is its last good form, and it is to be read again soon."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -58,7 +60,7 @@ class EntryReader:
         reading = _read_steadily(found)
         now = self._clock()
         if old is not None and _is_being_written(reading, old, now):
-            return Entry(_signature(reading.status, settled=False), old)
+            return Entry(_signature(reading.status, settled=False), old, provisional=True)
         settled = reading.steady and now - reading.status.st_ctime_ns > _tick(reading.status)
         return Entry(_signature(reading.status, settled=settled), self._document(found, reading, old))
 

@@ -1,15 +1,38 @@
-"""One memory folder as the daemon holds it: its notes, brought up to date by a thread of its own."""
+"""One memory folder as the daemon holds it: its notes, kept up to date at the cost of what changed.
+
+Where events can be trusted, a refresh reads the files that were written since the last one, and nothing when
+there were none. Else it compares the data of every file, in a thread of its own, so that a file system which
+does not answer holds up nobody else. Everything but the reading happens on the event loop's thread.
+"""
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Protocol
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final, Protocol
+
+import msgspec
 
 from memrecalld.errors import MemrecallError, ProjectMemoryError
 from memrecalld.memory.document import Document
+from memrecalld.memory.entry import Entry
 from memrecalld.memory.layouts import Root
-from memrecalld.memory.scan import RootScan, scan_root
+from memrecalld.memory.scan import RootScan, Unfollowable, read_entry, scan_root
+from memrecalld.memory.walk import Identity, identity_of
+from memrecalld.memory.watcher import Changes, Watcher
+
+_log = logging.getLogger("memrecalld.memory")
+
+INLINE_FILES: Final = 16
+"""Changed files that are read at once on the event loop's thread, 0.1 ms each; more go to the thread."""
+
+_BATCH_S: Final = 0.005
+"""How often a first reading passes on what it has."""
 
 
 class CallSoon(Protocol):
@@ -18,66 +41,234 @@ class CallSoon(Protocol):
     def __call__(self, callback: Callable[..., object], *args: object) -> object: ...
 
 
+class Observer(Protocol):
+    """Who wants to know of every change of the notes held, such as an index."""
+
+    def changed(self, old: Document | None, new: Document | None) -> None:
+        """A note came (``old`` is ``None``), went (``new`` is ``None``), or became another."""
+
+
 class Folder:
     """The notes of one root.
 
-    A thread of its own reads it, so that a file system which does not answer holds up nobody else. Everything
-    but the reading happens on the event loop's thread.
+    ``watcher`` is ``None`` where events are not to be used.
     """
 
-    def __init__(self, root: Root, allowed: Sequence[str], call_soon: CallSoon) -> None:
+    def __init__(
+        self, root: Root, allowed: Sequence[str], *, call_soon: CallSoon, watcher: Watcher | None
+    ) -> None:
         self.root = root
         self.error: MemrecallError | None = None
         """Why the notes could not be read the last time."""
+        self.observer: Observer | None = None
         self._allowed = allowed
         self._call_soon = call_soon
+        self._watcher = watcher
+        self._changes = Changes()
+        self._entries: dict[str, Entry] = {}
         self._scan: RootScan | None = None
-        self._documents: list[Document] = []
-        self._waiting: list[Callable[[], None]] = []
+        self._trusted = False
         self._reading = False
+        self._waiting: list[Callable[[], None]] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     @property
-    def documents(self) -> list[Document]:
-        """The notes, in the order of the walk."""
-        return self._documents
+    def documents(self) -> Iterable[Document]:
+        """The notes."""
+        return (entry.document for entry in self._entries.values())
 
     @property
     def scan(self) -> RootScan | None:
-        """The last reading, if there was one."""
+        """The last whole reading, if there was one."""
         return self._scan
 
-    def refresh(self, done: Callable[[], None]) -> None:
-        """Call ``done`` when every change completed before this call is in ``documents``."""
-        # A reading under way may have passed the changed file already, so these callers wait for the next
-        # one.
-        self._waiting.append(done)
-        if not self._reading:
-            self._read()
+    def get(self, relative_path: str) -> Document | None:
+        """The note at a path, as held."""
+        entry = self._entries.get(relative_path)
+        return None if entry is None else entry.document
 
-    def _read(self) -> None:
+    def holds(self, document: Document) -> bool:
+        """``document`` is one of its notes, or was."""
+        return document.root == self.root.real_path and document.scope == self.root.scope
+
+    # Keeping up ------------------------------------------------------------------------------------
+
+    def compare(self) -> None:
+        """Have the next refresh compare everything, whatever events say."""
+        self._changes.tree = True
+
+    def refresh(self, identity: Identity | None, done: Callable[[], None]) -> None:
+        """Call ``done`` when every change completed before this call is held; at once if possible.
+
+        ``identity`` is that of the root now, ``None`` if it does not exist. The caller has drained the
+        watcher.
+        """
+        if self._reading:
+            self._waiting.append(lambda: self.refresh(identity, done))
+        elif not self._trusted or self._changes.tree or self._scan is None or identity != self._scan.identity:
+            self._waiting.append(done)
+            self._start(self._read_all)
+        elif len(self._changes.files) > INLINE_FILES:
+            self._waiting.append(done)
+            self._start(self._read_changed)
+        else:
+            if self._changes.files:
+                self._apply(self._update(self._take_changed()))
+            done()
+
+    def reread(self, relative_paths: Sequence[str], done: Callable[[], None]) -> None:
+        """Call ``done`` when these notes are held as they are now; cheap where a whole refresh is not."""
+        if self._trusted:
+            self.refresh(_identity(self.root.real_path), done)
+        elif self._reading:
+            self._waiting.append(lambda: self.reread(relative_paths, done))
+        else:
+            self._waiting.append(done)
+            self._start(lambda: partial(self._apply, self._update(relative_paths)))
+
+    def _start(self, work: Callable[[], Callable[[], None]]) -> None:
+        """Run ``work`` in a thread and what it returns on the loop's; then serve those who waited for it.
+
+        Who comes while it runs waits for another round: it may have passed the file that they mean already.
+        """
         self._reading = True
         served, self._waiting = self._waiting, []
-        previous = self._scan.entries if self._scan is not None else {}
 
-        def work() -> None:
-            result: RootScan | MemrecallError
+        def finish(conclude: Callable[[], None]) -> None:
+            self._reading = False
+            conclude()
+            for done in served:
+                done()
+            waiting, self._waiting = self._waiting, []
+            for again in waiting:
+                again()
+
+        def run() -> None:
             try:
-                result = scan_root(self.root, allowed=self._allowed, previous=previous)
-            except ProjectMemoryError as error:
-                result = error
-            self._call_soon(self._finish, result, served)
+                conclude = work()
+            except Exception as error:
+                # Nothing but a fault of ours comes here. Whoever waits is told, and the next recall tries
+                # again.
+                _log.error("internal error: %s while a folder was read", type(error).__name__)
+                conclude = partial(self._failed, MemrecallError("a memory folder could not be read"))
+            self._call_soon(finish, conclude)
 
-        threading.Thread(target=work, name="memrecalld-folder", daemon=True).start()
+        threading.Thread(target=run, name="memrecalld-folder", daemon=True).start()
 
-    def _finish(self, result: RootScan | MemrecallError, served: list[Callable[[], None]]) -> None:
-        self._reading = False
-        if isinstance(result, MemrecallError):
-            self.error = result
-        else:
-            self.error = None
-            self._scan = result
-            self._documents = result.documents
-        for done in served:
-            done()
-        if self._waiting:
-            self._read()
+    # The whole folder ------------------------------------------------------------------------------
+
+    def _read_all(self) -> Callable[[], None]:
+        """Compare every file with what is held, watching each folder from before it is listed."""
+        changes, watcher = self._changes, self._watcher
+        changes.clear()
+        watches: set[int] = set()
+        watched = watcher is not None
+
+        def entering(descriptor: int, prefix: str) -> None:
+            nonlocal watched
+            if watcher is not None and watched:
+                try:
+                    watches.add(watcher.add(descriptor, changes, prefix))
+                except OSError as error:
+                    watched = False
+                    self._watcher = (
+                        None  # a limit of the system: asking again at every recall changes nothing
+                    )
+                    reason = errno.errorcode.get(error.errno or 0, "unknown")
+                    _log.warning("no events of a memory folder (%s); its files are compared instead", reason)
+
+        cold = self._scan is None
+        batch = _Batch(lambda read: self._call_soon(self._apply, read)) if cold else None
+        try:
+            scan = scan_root(
+                self.root,
+                allowed=self._allowed,
+                previous={} if cold else self._entries,
+                entering=entering,
+                publish=batch,
+            )
+        except ProjectMemoryError as error:
+            return partial(self._failed, error)
+        return partial(self._read, scan, watched and not scan.linked, watcher, watches)
+
+    def _failed(self, error: MemrecallError) -> None:
+        self.error = error
+        self._trusted = False
+
+    def _read(self, scan: RootScan, trusted: bool, watcher: Watcher | None, watches: set[int]) -> None:
+        self.error = None
+        self._apply(scan.changed)
+        for path, entry in scan.changed.items():
+            if entry is not None and entry.provisional:
+                self._changes.files.add(path)
+        self._scan = msgspec.structs.replace(scan, entries={}, changed={})
+        self._trusted = trusted
+        if watcher is not None:
+            watcher.keep_only(self._changes, watches if trusted else set())
+
+    # Single files ----------------------------------------------------------------------------------
+
+    def _read_changed(self) -> Callable[[], None]:
+        return partial(self._apply, self._update(self._take_changed()))
+
+    def _take_changed(self) -> list[str]:
+        paths = sorted(self._changes.files)
+        self._changes.files.clear()
+        return paths
+
+    def _update(self, paths: Iterable[str]) -> dict[str, Entry | None]:
+        """Read the files at these paths."""
+        read: dict[str, Entry | None] = {}
+        for path in paths:
+            old = self._entries.get(path)
+            try:
+                entry = read_entry(self.root, path, old, allowed=self._allowed)
+            except (Unfollowable, OSError):
+                self._changes.tree = True
+                continue
+            if entry is not None and entry.provisional:
+                self._changes.files.add(
+                    path
+                )  # its last good form stands in for a while; look again next time
+            read[path] = entry
+        return read
+
+    def _apply(self, read: Mapping[str, Entry | None]) -> None:
+        for path, entry in read.items():
+            old = self._entries.get(path)
+            if entry is old:
+                continue
+            if entry is None:
+                del self._entries[path]
+            else:
+                self._entries[path] = entry
+            before = None if old is None else old.document
+            after = None if entry is None else entry.document
+            if before is not after and self.observer is not None:
+                self.observer.changed(before, after)
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        return identity_of(os.stat(path))  # noqa: PTH116 - often, and a string already
+    except OSError:
+        return None
+
+
+class _Batch:
+    """Collects what is read, and passes it on a few milliseconds' worth at a time."""
+
+    def __init__(self, pass_on: Callable[[dict[str, Entry]], object]) -> None:
+        self._pass_on = pass_on
+        self._read: dict[str, Entry] = {}
+        self._due = time.monotonic() + _BATCH_S
+
+    def __call__(self, path: str, entry: Entry) -> None:
+        self._read[path] = entry
+        now = time.monotonic()
+        if now >= self._due:
+            read, self._read = self._read, {}
+            self._due = now + _BATCH_S
+            self._pass_on(read)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -12,9 +13,16 @@ from memrecalld.errors import ProjectMemoryError
 from memrecalld.memory.document import Document
 from memrecalld.memory.entry import Entry, EntryReader
 from memrecalld.memory.layouts import Root
-from memrecalld.memory.reader import Refused, followed, followed_file, opened_root, signature_of
+from memrecalld.memory.reader import (
+    Refused,
+    followed,
+    followed_file,
+    opened_root,
+    real_path_of,
+    signature_of,
+)
 from memrecalld.memory.skips import EXHAUSTED, Reason, Skip, Skips, reason_of
-from memrecalld.memory.walk import Walk
+from memrecalld.memory.walk import Identity, Walk, identity_of
 
 
 class RootScan(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +39,12 @@ class RootScan(msgspec.Struct, frozen=True, kw_only=True):
     """The first of them by name."""
     read_files: int
     """Files that were read; the others had not changed."""
+    changed: dict[str, Entry | None]
+    """What differs from the previous scan; ``None`` for what is gone."""
+    identity: Identity | None
+    """Device and inode of the folder; ``None`` if it is missing or could not be opened."""
+    linked: bool
+    """Something in it is reached through a link or has several names, so it can change without an event."""
 
     @property
     def documents(self) -> list[Document]:
@@ -44,6 +58,8 @@ def scan_root(
     allowed: Sequence[str],
     previous: Mapping[str, Entry] | None = None,
     clock: Callable[[], int] = time.time_ns,
+    entering: Callable[[int, str], None] = lambda _descriptor, _prefix: None,
+    publish: Callable[[str, Entry], None] | None = None,
 ) -> RootScan:
     """Read all topics under ``root``. Blocks; belongs in a worker thread.
 
@@ -51,6 +67,8 @@ def scan_root(
         allowed: real paths of the folders that links may lead into, ``root`` itself among them.
         previous: ``entries`` of an earlier scan. A file whose signature is the same is not read again.
         clock: the time now, nanoseconds since the epoch.
+        entering: called with each folder's descriptor and prefix before it is listed.
+        publish: called with each note that was read, on the calling thread.
 
     Raises:
         ProjectMemoryError: the root is required, exists, and cannot be read.
@@ -58,12 +76,22 @@ def scan_root(
     skips = Skips()
     entries: dict[str, Entry] = {}
     state: Literal["read", "missing", "failed"] = "read"
-    read_files = 0
+    changed: dict[str, Entry | None] = {}
+    identity: Identity | None = None
+    linked = False
     failure: Reason | None = None
     try:
         with opened_root(root.real_path) as descriptor:
-            walk = Walk(descriptor, allowed=allowed, skips=skips)
-            read_files = _read_entries(entries, walk, root, previous or {}, clock)
+            identity = identity_of(os.fstat(descriptor))
+            walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering)
+            reader = EntryReader(root.scope, root.real_path, clock)
+            for path, entry, fresh in _read_entries(walk, reader, previous or {}):
+                entries[path] = entry
+                if fresh:
+                    changed[path] = entry
+                    if publish is not None:
+                        publish(path, entry)
+            linked = walk.linked
     except FileNotFoundError:
         state = "missing"
     except OSError as error:
@@ -74,7 +102,10 @@ def scan_root(
             raise ProjectMemoryError(failure, root.path)
         state = "failed"
         entries.clear()
+        changed.clear()
         skips.add("", failure)
+    read_files = len(changed)
+    changed.update(dict.fromkeys((previous or {}).keys() - entries.keys()))
     return RootScan(
         root=root,
         state=state,
@@ -82,53 +113,61 @@ def scan_root(
         skipped=skips.counts,
         skips=skips.listed,
         read_files=read_files,
+        changed=changed,
+        identity=identity,
+        linked=linked,
     )
 
 
 def _read_entries(
-    entries: dict[str, Entry],
-    walk: Walk,
-    root: Root,
-    previous: Mapping[str, Entry],
-    clock: Callable[[], int],
-) -> int:
-    """Fill ``entries`` and return how many files were read for it."""
-    reader = EntryReader(root.scope, root.real_path, clock)
-    read_files = 0
+    walk: Walk, reader: EntryReader, previous: Mapping[str, Entry]
+) -> Iterator[tuple[str, Entry, bool]]:
+    """Each note by its path, and whether its file was read for it."""
     for found in walk.topics():
         path = found.relative_path
         old = previous.get(path)
         if old is not None and old.signature == signature_of(found.status):
-            entries[path] = old
+            yield path, old, False
             continue
-        read_files += 1
         try:
-            entries[path] = reader.entry(found, old.document if old is not None else None)
+            entry = reader.entry(found, old.document if old is not None else None)
         except Refused as refused:
             walk.skips.add(path, refused.reason)
         except OSError as error:
             walk.failed(path, error)
-    return read_files
+        else:
+            yield path, entry, True
 
 
-def reread(document: Document, *, allowed: Sequence[str]) -> Document | None:
-    """The note as its file is now; ``document`` itself if unchanged, ``None`` if it is not there to be read.
+class Unfollowable(Exception):
+    """A file that events do not tell of: it is a link, or has several names."""
 
-    Blocks. Opens the file anew and checks where it lies, so it can stand right before a delivery.
+
+def read_entry(root: Root, relative_path: str, old: Entry | None, *, allowed: Sequence[str]) -> Entry | None:
+    """The note at one path as its file is now; ``None`` if it is not there to be read.
+
+    Blocks. Opens the file anew and checks where it lies.
 
     Raises:
         OSError: no file can be opened at all, which says nothing about this one.
+        Unfollowable: see there.
     """
     try:
         with (
-            opened_root(document.root) as descriptor,
-            followed(descriptor, document.relative_path, allowed) as (reference, status),
+            opened_root(root.real_path) as descriptor,
+            followed(descriptor, relative_path, allowed) as (reference, status),
         ):
-            found = followed_file(document.relative_path, reference, status)
-            return EntryReader(document.scope, document.root, time.time_ns).entry(found, document).document
+            found = followed_file(relative_path, reference, status)
+            entry = EntryReader(root.scope, root.real_path, time.time_ns).entry(
+                found, old.document if old is not None else None
+            )
+            lies_there = real_path_of(reference) == f"{root.real_path}/{relative_path}"
     except Refused:
         return None
     except OSError as error:
         if error.errno in EXHAUSTED:
             raise
         return None
+    if status.st_nlink > 1 or not lies_there:
+        raise Unfollowable
+    return entry

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from memrecalld.memory.reader import (
@@ -30,13 +30,13 @@ MAX_DEPTH: Final = 16
 
 INDEX_NAME: Final = "MEMORY.md"
 
-_Identity = tuple[int, int]
+Identity = tuple[int, int]
 """Device and inode."""
 
 
 class _Link(NamedTuple):
     relative_path: str
-    ancestors: tuple[_Identity, ...]
+    ancestors: tuple[Identity, ...]
 
 
 def is_topic_name(name: str) -> bool:
@@ -55,13 +55,27 @@ def is_topic_name(name: str) -> bool:
 class Walk:
     """One pass over a memory folder. Blocking; holds one descriptor for each level and no more."""
 
-    def __init__(self, root: int, *, allowed: Sequence[str], skips: Skips) -> None:
-        """``root`` is a descriptor of the folder, ``allowed`` the real paths that links may lead into."""
+    def __init__(
+        self,
+        root: int,
+        *,
+        allowed: Sequence[str],
+        skips: Skips,
+        entering: Callable[[int, str], None] = lambda _descriptor, _prefix: None,
+    ) -> None:
+        """``root`` is a descriptor of the folder, ``allowed`` the real paths that links may lead into.
+
+        ``entering`` is called with the descriptor of each folder and the prefix of the relative paths in it,
+        before the folder is listed.
+        """
         self._root = root
         self._allowed = allowed
+        self._entering = entering
         self.skips = skips
-        self._folders: set[_Identity] = set()
-        self._files: set[_Identity] = set()
+        self.linked = False
+        """Something was reached through a link, or has several names: it can change without an event here."""
+        self._folders: set[Identity] = set()
+        self._files: set[Identity] = set()
         self._links: deque[_Link] = deque()
 
     def topics(self) -> Iterator[Found]:
@@ -74,13 +88,14 @@ class Walk:
         while self._links:
             yield from self._follow(self._links.popleft())
 
-    def _folder(self, descriptor: int, prefix: str, above: tuple[_Identity, ...]) -> Iterator[Found]:
-        identity = _identity(os.fstat(descriptor))
+    def _folder(self, descriptor: int, prefix: str, above: tuple[Identity, ...]) -> Iterator[Found]:
+        identity = identity_of(os.fstat(descriptor))
         if identity in self._folders:
             self.skips.add(prefix.rstrip("/"), "duplicate")
             return
         self._folders.add(identity)
         ancestors = (*above, identity)
+        self._entering(descriptor, prefix)
         try:
             with os.scandir(descriptor) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
@@ -128,7 +143,7 @@ class Walk:
         return kind
 
     def _file(
-        self, directory: int, prefix: str, name: str, ancestors: tuple[_Identity, ...]
+        self, directory: int, prefix: str, name: str, ancestors: tuple[Identity, ...]
     ) -> Iterator[Found]:
         try:
             status = os.stat(name, dir_fd=directory, follow_symlinks=False)
@@ -136,7 +151,9 @@ class Walk:
             self.failed(prefix + name, error)
             return
         if stat.S_ISREG(status.st_mode):
-            self._files.add(_identity(status))
+            if status.st_nlink > 1:
+                self.linked = True
+            self._files.add(identity_of(status))
             yield Found(prefix + name, status, name, directory)
         elif stat.S_ISLNK(status.st_mode):  # swapped since it was listed
             self._links.append(_Link(prefix + name, ancestors))
@@ -144,7 +161,7 @@ class Walk:
             self.skips.add(prefix + name, "not-a-regular-file")
 
     def _subfolder(
-        self, directory: int, prefix: str, name: str, ancestors: tuple[_Identity, ...]
+        self, directory: int, prefix: str, name: str, ancestors: tuple[Identity, ...]
     ) -> Iterator[Found]:
         if len(ancestors) > MAX_DEPTH:
             self.skips.add(prefix + name, "too-deep")
@@ -161,10 +178,11 @@ class Walk:
 
     def _follow(self, link: _Link) -> Iterator[Found]:
         path = link.relative_path
+        self.linked = True
         is_topic = is_topic_name(path.rpartition("/")[2])
         try:
             with followed(self._root, path, self._allowed) as (reference, status):
-                identity = _identity(status)
+                identity = identity_of(status)
                 if stat.S_ISDIR(status.st_mode):
                     yield from self._follow_folder(link, reference, identity)
                 elif is_topic and identity in self._files:
@@ -178,7 +196,7 @@ class Walk:
         except OSError as error:
             self.failed(path, error)
 
-    def _follow_folder(self, link: _Link, reference: int, identity: _Identity) -> Iterator[Found]:
+    def _follow_folder(self, link: _Link, reference: int, identity: Identity) -> Iterator[Found]:
         if identity in link.ancestors:
             self.skips.add(link.relative_path, "link-loop")
         elif identity in self._folders:
@@ -200,5 +218,6 @@ class Walk:
         self.skips.add(relative_path, reason_of(error))
 
 
-def _identity(status: os.stat_result) -> _Identity:
+def identity_of(status: os.stat_result) -> Identity:
+    """Device and inode of what ``status`` describes."""
     return (status.st_dev, status.st_ino)

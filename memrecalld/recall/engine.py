@@ -13,6 +13,7 @@ from memrecalld.ranking.scorer import matches
 from memrecalld.ranking.text import query_tokens, strip_recalled
 from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import DeliveredDocument, describe
+from memrecalld.recall.observation import ObservedListener, Observer, observed_answer
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import DeliveredStore, Session, SessionKey
 from memrecalld.recall.turn import Answer, Listener, Pool, RecallRequest, ToolResult, Turn
@@ -40,8 +41,8 @@ class Catalog(Protocol):
     ) -> None:
         """Every change completed before this call is in the pool that ``ready`` gets."""
 
-    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document]], None]) -> None:
-        """The same notes as they are on disk now, without those that are gone."""
+    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
+        """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
 
 
 class Selection(Protocol):
@@ -64,12 +65,14 @@ class Engine:
         store: DeliveredStore,
         clock: Clock,
         telemetry: Telemetry,
+        observer: Observer | None = None,
     ) -> None:
         self.catalog = catalog
         self.selection = selection
         self.telemetry = telemetry
         self._store = store
         self._clock = clock
+        self._observer = observer
         self._sessions: dict[SessionKey, Session] = {}
         self._turns: dict[SessionKey, Turn] = {}
         self._owners: dict[str, object] = {}
@@ -84,6 +87,8 @@ class Engine:
         session = self._session(key)
         session.last_ended = None
         session.remember_tools(request.recent_tools)
+        if self._observer is not None:
+            listener = ObservedListener(listener, self._observer, key, request)
         turn = Turn(
             secrets.token_hex(8),
             request,
@@ -127,6 +132,8 @@ class Engine:
             answer(self._last_state(key, turn_id), None)
             return
         self._check_owner(turn, owner)
+        if self._observer is not None:
+            answer = observed_answer(answer, self._observer, key, turn.request, turn.id)
         turn.on_tool_result(answer)
 
     def end(self, key: SessionKey, turn_id: str | None, owner: object) -> None:
@@ -228,7 +235,7 @@ class Engine:
 
         return cancel
 
-    def reread(self, documents: Sequence[Document], done: Callable[[list[Document]], None]) -> None:
+    def reread(self, documents: Sequence[Document], done: Callable[[list[Document] | None], None]) -> None:
         self.catalog.reread(documents, done)
 
     def ended(self, turn: Turn, outcome: Outcome) -> None:

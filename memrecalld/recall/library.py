@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -18,6 +18,9 @@ from memrecalld.ranking.scorer import Ranked, rank
 from memrecalld.recall.turn import Pool
 
 R = TypeVar("R")
+
+READ_S: Final = 0.080
+"""How long a recall waits for its notes to be read: the rest of the 100 ms is for ranking what there is."""
 
 
 class RootMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,11 +83,11 @@ class Library:
         ready: Callable[[Pool | MemrecallError], None],
     ) -> None:
         """Every change completed before this call is in the pool that ``ready`` gets."""
-        self._catalog.read(project_root, exclude_layouts, _then(FolderPool, ready))
+        self._catalog.read(project_root, exclude_layouts, _then(FolderPool, ready), within_s=READ_S)
 
-    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document]], None]) -> None:
-        """The same notes as they are on disk now, without those that are gone."""
-        self._catalog.reread(documents, ready)
+    def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
+        """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
+        self._catalog.reread(documents, ready, within_s=READ_S)
 
     def newest(
         self, project_root: str | None, ready: Callable[[list[Document] | MemrecallError], None]
@@ -99,11 +102,13 @@ class Library:
 
     def describe(self, project_root: str, ready: Callable[[ProjectMemory | MemrecallError], None]) -> None:
         """Which folders a project's memory is in, and what was left out of them."""
-        self._catalog.read(project_root, frozenset(), _then(_describe, ready))
+        # What was left out is known from whole readings only.
+        self._catalog.read(project_root, frozenset(), _then(_describe, ready), compare=True)
 
 
 def _describe(reading: Reading) -> ProjectMemory:
     places = reading.places
+    project = places.project if places is not None else None
     roots = []
     skipped = []
     for folder in reading.folders:
@@ -114,15 +119,15 @@ def _describe(reading: Reading) -> ProjectMemory:
                 scope=root.scope,
                 layout=root.layout,
                 path=root.path,
-                topics=len(folder.documents),
+                topics=len(folder),
                 exists=scan is not None and scan.state != "missing",
             )
         )
         if scan is not None:
             skipped += [(f"{root.path}/{skip.relative_path}".rstrip("/"), skip.reason) for skip in scan.skips]
     return ProjectMemory(
-        root=places.project.root if places.project is not None else None,
-        reason=places.no_project,
+        root=project.root if project is not None else None,
+        reason=places.no_project if places is not None else None,
         roots=tuple(roots),
         skipped=tuple(skipped),
     )

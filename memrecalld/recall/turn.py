@@ -92,8 +92,8 @@ class Services(Protocol):
     ) -> Callable[[], None]:
         """Ask the model, for a bounded time; returns what closes the question."""
 
-    def reread(self, documents: Sequence[Document], done: Callable[[list[Document]], None]) -> None:
-        """The documents as they are on disk now; those that are gone are left out."""
+    def reread(self, documents: Sequence[Document], done: Callable[[list[Document] | None], None]) -> None:
+        """The documents as they are on disk now, without those that are gone; ``None``: not to be had now."""
 
     def ended(self, turn: Turn, outcome: Outcome) -> None:
         """The turn has ended; called exactly once."""
@@ -244,8 +244,8 @@ class Turn:
             else:
                 self._deliver_initial(documents)
 
-    def _deliver_initial(self, documents: list[Document]) -> None:
-        if self._state is not _State.SETTLED or not self._waiting:
+    def _deliver_initial(self, documents: list[Document] | None) -> None:
+        if self._state is not _State.SETTLED or not self._waiting or documents is None:
             return  # cancelled, or at the ceiling, while the notes were read again
         if not documents:
             self._end_wait("settled", None, pending=False)
@@ -270,9 +270,12 @@ class Turn:
         else:
             self._reread(lambda documents: self._deliver_tool_result(documents, answer))
 
-    def _deliver_tool_result(self, documents: list[Document], answer: Answer) -> None:
+    def _deliver_tool_result(self, documents: list[Document] | None, answer: Answer) -> None:
         if self._state is not _State.SETTLED:  # ended while the notes were read again
             answer(ToolResult(turn_id=self.id, state="none"), None)
+            return
+        if documents is None:
+            answer(ToolResult(turn_id=self.id, state="pending"), None)
             return
         if not documents:
             self._end("discarded", "no_relevant_results")
@@ -314,8 +317,8 @@ class Turn:
     def _refined_strategy(self) -> Literal["heuristic", "model"]:
         return "model" if self._strategy == "model" else "heuristic"
 
-    def _reread(self, done: Callable[[list[Document]], None]) -> None:
-        def reread(documents: list[Document]) -> None:
+    def _reread(self, done: Callable[[list[Document] | None], None]) -> None:
+        def reread(documents: list[Document] | None) -> None:
             self._rereading = False
             done(documents)
 

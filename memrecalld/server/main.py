@@ -18,6 +18,7 @@ from memrecalld.config import Config, Paths
 from memrecalld.config_file import load_config
 from memrecalld.errors import ConfigError, StartError
 from memrecalld.memory.catalog import Catalog
+from memrecalld.memory.watcher import Watcher
 from memrecalld.recall.clock import LoopClock
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
@@ -26,7 +27,10 @@ from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
 from memrecalld.server.daemon import Daemon
 from memrecalld.server.listener import Listener
+from memrecalld.server.observers import Observers
 from memrecalld.telemetry import Telemetry
+
+_log = logging.getLogger("memrecalld.server")
 
 FAILED_START: Final = 3
 """Exit status of a daemon that could not start; what to do is on standard error."""
@@ -61,26 +65,39 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
     selector = make_selector(config.selector, environ)
     selection = None if selector is None else SelectionTasks(selector)
     catalog = Catalog(
-        config.memory, environment=environ, home=paths.home, call_soon=loop.call_soon_threadsafe
+        config.memory, environment=environ, home=paths.home, loop=loop, watcher=_watcher(config)
     )
     library = Library(catalog)
+    observers = Observers()
     engine = Engine(
         catalog=library,
         selection=selection,
         store=MemoryStore(),
         clock=LoopClock(loop),
         telemetry=Telemetry(),
+        observer=observers,
     )
     daemon = Daemon(
         listener=listener,
         engine=engine,
         catalog=catalog,
         library=library,
+        observers=observers,
         selector_kind=config.selector.kind,
     )
     await daemon.serve()
     if selection is not None:
         await selection.close()
+
+
+def _watcher(config: Config) -> Watcher | None:
+    if not config.memory.watch:
+        return None
+    try:
+        return Watcher()
+    except OSError as error:
+        _log.warning("no file events (%s); every recall compares file data instead", error.strerror)
+        return None
 
 
 def _parser() -> argparse.ArgumentParser:
