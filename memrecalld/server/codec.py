@@ -35,7 +35,10 @@ def decode_envelope(body: bytes) -> Envelope:
     try:
         envelope: Envelope = _decode(_envelopes, body)
     except msgspec.ValidationError as error:
-        raise JsonRpcInvalidRequest(f"Invalid Request: {error}") from None
+        found = str(error)
+        # msgspec's own words repeat what was sent instead of saying what was expected.
+        problem = 'Expected "2.0" - at `$.jsonrpc`' if found.endswith("`$.jsonrpc`") else found
+        raise JsonRpcInvalidRequest(f"Invalid Request: {problem}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JsonRpcParseError(f"Parse Error: {error}") from None
     except RecursionError:
@@ -46,15 +49,18 @@ def decode_envelope(body: bytes) -> Envelope:
 def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any:  # noqa: ANN401 - by method
     """Read the parameters of a known method; absent ones, ``null``, ``[]`` and ``{}`` are the same.
 
-    Raises ``JsonRpcInvalidParams`` that names the field and what was expected.
+    Raises ``JsonRpcInvalidParams`` that names the field and what was expected, and ``JsonRpcParseError`` for
+    text that is no UTF-8, which nobody has looked at before.
     """
     raw = b"{}" if params is msgspec.UNSET else bytes(params)
     if raw in {b"[]", b"null"}:
         raw = b"{}"
     try:
         return _decode(_decoders[method], raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
+    except msgspec.ValidationError as error:
         raise JsonRpcInvalidParams(f"Invalid Params: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JsonRpcParseError(f"Parse Error: {error}") from None
     except RecursionError:
         raise JsonRpcInvalidParams("Invalid Params: nested too deeply") from None
 

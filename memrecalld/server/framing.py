@@ -5,12 +5,17 @@ https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/spe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from memrecalld.server.messages import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
 
 _END: Final = b"\r\n\r\n"
+
+# A beginning of a header. What is none, such as JSON on a line of its own, would otherwise be waited on in
+# silence until it is as long as a header may be.
+_BEGINNING: Final = re.compile(rb"(?:[\w-]+[ \t]*:[^\r\n]*\r\n)*(?:[\w-]+[ \t]*(?::[^\r\n]*)?)?\r?")
 
 
 class FramingError(Exception):
@@ -76,6 +81,10 @@ class FrameReader:
     def _read_header(self) -> int | None:
         end = self._buffer.find(_END, 0, MAX_HEADER_BYTES)
         if end < 0:
+            if not _BEGINNING.fullmatch(self._buffer, 0, MAX_HEADER_BYTES):
+                raise FramingError(
+                    "a message begins with a header, such as Content-Length: 42, whose lines end with CR LF"
+                )
             if len(self._buffer) >= MAX_HEADER_BYTES:
                 raise FramingError(
                     f"a header is at most {MAX_HEADER_BYTES} bytes long and ends with an empty line"

@@ -6,6 +6,7 @@ needs a few of their fields only.
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -240,7 +241,10 @@ class Empty(Message, frozen=True, kw_only=True):
 
 
 class Requested(msgspec.Struct, frozen=True):
-    """A method of the vocabulary: the type of its parameters, and of its result for a request."""
+    """A method of the vocabulary: the type of its parameters, and of its result for a request.
+
+    The type of a result that is always null is ``NoneType``; ``None`` stands for a notification.
+    """
 
     params: Any
     result: Any | None = None
@@ -249,7 +253,7 @@ class Requested(msgspec.Struct, frozen=True):
 METHODS: Final[dict[str, Requested]] = {
     "initialize": Requested(InitializeParams, Any),
     "initialized": Requested(Empty),
-    "shutdown": Requested(Empty, None),
+    "shutdown": Requested(Empty, NoneType),
     "exit": Requested(Empty),
     "workspace/didChangeWorkspaceFolders": Requested(DidChangeFoldersParams),
     "$/cancelRequest": Requested(CancelParams),

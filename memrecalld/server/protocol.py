@@ -94,7 +94,7 @@ class RecallProtocol(JsonRPCProtocol):
             self._receive_notification(message)
         elif message.id is None:
             self.refuse(
-                None, JsonRpcInvalidRequest("Invalid Request: the id of a request is a number or a string")
+                None, JsonRpcInvalidRequest("Invalid Request: a request has a number or a string - at `$.id`")
             )
         else:
             self._receive_request(message.id, message)
@@ -107,20 +107,23 @@ class RecallProtocol(JsonRPCProtocol):
                 raise JsonRpcInvalidRequest(
                     "Invalid Request: this id belongs to a request that is still open"
                 )
-            if message.method not in METHODS:
-                raise JsonRpcMethodNotFound.of(str(message.method))
-            params = codec.decode_params(message.method, message.params)
+            method = cast(str, message.method)
+            if method not in self.fm.builtin_features:
+                raise JsonRpcMethodNotFound.of(method)
+            params = codec.decode_params(method, message.params)
         except JsonRpcException as error:
             self.refuse(msg_id, error)
             return
         self._in_flight.add(msg_id)
-        self._handle_request(msg_id, message.method, params)
+        self._handle_request(msg_id, method, params)
 
     def _receive_notification(self, message: Envelope) -> None:
-        method = message.method
-        if method not in METHODS or (self._shutdown and method != "exit"):
+        method = cast(str, message.method)
+        if method not in self.fm.builtin_features or (self._shutdown and method != "exit"):
             return
         try:
+            if METHODS[method].result is not None:
+                raise JsonRpcInvalidRequest("Invalid Request: a request has a number or a string - at `$.id`")
             params = codec.decode_params(method, message.params)
         except JsonRpcException as error:
             # Nobody waits for an answer to a notification, but its author wants to know why nothing happens.
@@ -146,6 +149,11 @@ class RecallProtocol(JsonRPCProtocol):
     def shut_down(self) -> None:
         """From now on only ``exit`` is served."""
         self._shutdown = True
+
+    @property
+    def busy(self) -> bool:
+        """Some request has no answer yet."""
+        return bool(self._in_flight)
 
     @property
     def request_id(self) -> MessageId:
