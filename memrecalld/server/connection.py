@@ -37,7 +37,7 @@ class Handlers(Protocol):
         """Bind the methods."""
 
     def closed(self) -> None:
-        """The connection is gone."""
+        """Nothing more comes from the client. May be called again when the connection is gone altogether."""
 
 
 class Connection(asyncio.Protocol):
@@ -54,6 +54,7 @@ class Connection(asyncio.Protocol):
         self._pending: Iterator[bytes | Oversized] | None = None
         self._unconfirmed: list[TakeBack] = []
         self._draining = False
+        self._half_closed = False
         self._transport: asyncio.Transport
         self._handlers: Handlers
         self.protocol = ConnectionServer().protocol
@@ -88,9 +89,13 @@ class Connection(asyncio.Protocol):
             self._handle_frames()
 
     def eof_received(self) -> bool:
-        # A client that closed its sending half may still read: its open turns are answered, and then it
-        # closes.
-        return False
+        # A client that closed its sending half may still read. Its turns have no delivery point left and end
+        # here; whatever else it asked is answered, and then the connection closes.
+        if self not in self._connections:
+            return False
+        self._half_closed = True
+        self._handlers.closed()
+        return self.protocol.busy
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self not in self._connections:
@@ -156,6 +161,8 @@ class Connection(asyncio.Protocol):
         if self._transport.get_write_buffer_size() > MAX_UNREAD_BYTES:
             _log.warning("dropped a client that does not read")
             self._transport.abort()
+        elif self._half_closed and not self.protocol.busy:
+            self.close()
 
     def handed_over(self, take_back: TakeBack | None) -> None:
         """What was just written hands notes over: take them back if it is never sent."""

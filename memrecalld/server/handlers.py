@@ -13,10 +13,11 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 import memrecalld
-from memrecalld.errors import MemrecallError
+from memrecalld.errors import InvalidProject, MemrecallError
 from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.document import BODY_WINDOW_CHARS
 from memrecalld.memory.layouts import LAYOUTS
+from memrecalld.memory.project import project_path
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, displayable, summarize
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library, ProjectMemory
@@ -76,7 +77,7 @@ class Handlers:
             protocol.register(method, handler)
 
     def closed(self) -> None:
-        """The connection is gone, and with it its attached turns."""
+        """Nothing more comes from the client: its attached turns end."""
         self._engine.disconnect(self._connection)
 
     # Life of the connection -----------------------------------------------------------------------
@@ -129,10 +130,11 @@ class Handlers:
         self._set_folders(kept + [folder.uri for folder in params.event.added if folder.uri not in kept])
 
     def _set_folders(self, roots: list[str]) -> None:
-        for root in roots:
+        usable = [root for root in roots if _is_path(root)]
+        for root in usable:
             if root not in self._folders:
                 self._host.catalog.warm(root)
-        self._folders = roots
+        self._folders = usable
 
     # Recall ---------------------------------------------------------------------------------------
 
@@ -156,7 +158,7 @@ class Handlers:
             listener,
             self._connection,
         )
-        if turn.open and not params.detached:
+        if not listener.response.done():
             self._turns[request_id] = turn
             listener.response.add_done_callback(lambda _: self._turns.pop(request_id))
         return listener.response
@@ -270,6 +272,16 @@ class _StartListener:
             self.response.set_exception(JsonRpcRequestCancelled(data=outcome))
         else:
             self.response.set_result(messages.StartResult(turn_id=outcome.turn_id, outcome=outcome))
+
+
+def _is_path(root: str) -> bool:
+    """Whether a workspace folder is in the file system. Editors open others too, of remote hosts or archives,
+    and the user's own notes are of use there."""
+    try:
+        project_path(root)
+    except InvalidProject:
+        return False
+    return True
 
 
 def _into(response: Future[T], convert: Callable[[Any], T]) -> Callable[[Any], None]:
