@@ -18,6 +18,8 @@ from memrecalld.server.listener import Listener
 
 _log = logging.getLogger("memrecalld.server")
 
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
 DRAIN_S: Final = 2.0
 """How long a stopping daemon waits for its last answers to be read."""
 
@@ -55,8 +57,9 @@ class Daemon:
     async def serve(self) -> None:
         """Answer clients until ``stop`` or SIGTERM or SIGINT, then end every open turn and leave."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self.stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         server = await loop.create_unix_server(
             lambda: Connection(lambda connection: Handlers(self, connection), self._connections),
             sock=self._listener.socket,

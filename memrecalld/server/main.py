@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ from memrecalld.recall.library import Library
 from memrecalld.recall.session import MemoryStore
 from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
-from memrecalld.server.daemon import Daemon
+from memrecalld.server.daemon import STOP_SIGNALS, Daemon
 from memrecalld.server.listener import Listener
 from memrecalld.server.observers import Observers
 from memrecalld.telemetry import Telemetry
@@ -52,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = load_config(
             arguments.config or paths.config_file, home=paths.home, required=arguments.config is not None
         )
+        # From here on there is a socket to be removed again: a signal waits until ``Daemon.serve`` takes it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         listener = Listener.bind(Path(arguments.socket or paths.socket).absolute())
         uvloop.run(_serve(config, paths, os.environ, listener))
     except (ConfigError, StartError) as error:
