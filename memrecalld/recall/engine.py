@@ -125,13 +125,16 @@ class Engine:
 
         Raises ``TurnNotYours`` for a turn that belongs to another connection.
         """
+        turn = self._turns.get(key)
+        if turn is not None and turn_id not in {None, turn.id}:
+            turn = None
+        if turn is not None:
+            self._check_owner(turn, owner)
         if tool_name:
             self._session(key).remember_tools([tool_name])
-        turn = self._turns.get(key)
-        if turn is None or turn_id not in {None, turn.id}:
+        if turn is None:
             answer(self._last_state(key, turn_id), None)
             return
-        self._check_owner(turn, owner)
         if self._observer is not None:
             answer = observed_answer(answer, self._observer, key, turn.request, turn.id)
         turn.on_tool_result(answer)

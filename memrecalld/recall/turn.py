@@ -157,6 +157,7 @@ class Turn:
         self._strategy: Strategy = "none"
         self._handovers: list[Handover] = []
         self._partial = False
+        self._repeats = False
         self._scanned = self._candidates = self._fast_documents = 0
         self._scan_ms = self._rank_ms = self._select_ms = self._wait_ms = 0.0
         self._close_selection: Callable[[], None] | None = None
@@ -183,6 +184,7 @@ class Turn:
         limit = LEXICAL_CANDIDATES if self._selecting else REFINED_DOCUMENTS
         now_ns = self._clock.now_ns()
         self._ranked = pool.search(self._tokens, limit=limit, now_ns=now_ns, keep=keep)
+        self._repeats = not self._ranked and self._matches_only_delivered(pool, now_ns)
         self._rank_ms = (self._clock.monotonic() - scanned_at) * 1e3
         if not self._selecting:
             self._settle(self._best(REFINED_DOCUMENTS), "heuristic")
@@ -235,7 +237,8 @@ class Turn:
         if not documents:
             if self._waiting:
                 self._end_wait("settled", None, pending=False)
-            self._end("discarded", "no_relevant_results")
+            repeats = self._repeats and strategy != "model"
+            self._end("discarded", "already_delivered" if repeats else "no_relevant_results")
         elif not self._undelivered(documents):
             self._end("discarded", "already_delivered")
         elif self._waiting:
@@ -307,6 +310,13 @@ class Turn:
         delivered = self.session.delivered
         aliases = tool_aliases((*self.request.recent_tools, *self.session.tools))
         return lambda document: document not in delivered and not is_tool_noise(document, aliases)
+
+    def _matches_only_delivered(self, pool: Pool, now_ns: int) -> bool:
+        """Something matches, and the session has been given all of it: that is not the same as no match."""
+        delivered = self.session.delivered
+        return bool(delivered) and bool(
+            pool.search(self._tokens, limit=1, now_ns=now_ns, keep=lambda document: document in delivered)
+        )
 
     def _best(self, limit: int) -> list[Document]:
         return _distinct((ranked.document for ranked in self._ranked), limit)
