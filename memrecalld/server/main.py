@@ -23,7 +23,7 @@ from memrecalld.memory.watcher import Watcher
 from memrecalld.recall.clock import LoopClock
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
-from memrecalld.recall.session import MemoryStore
+from memrecalld.recall.store import open_store
 from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
 from memrecalld.server.daemon import STOP_SIGNALS, Daemon
@@ -71,12 +71,13 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
         config.memory, environment=environ, home=paths.home, loop=loop, watcher=_watcher(config)
     )
     library = Library(catalog)
+    clock = LoopClock(loop)
     observers = Observers()
     engine = Engine(
         catalog=library,
         selection=selection,
-        store=MemoryStore(),
-        clock=LoopClock(loop),
+        store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock),
+        clock=clock,
         telemetry=Telemetry(),
         observer=observers,
     )

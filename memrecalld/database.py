@@ -1,0 +1,97 @@
+"""SQLite files of ours: private, of a known version, and set aside when they cannot be used.
+
+Nothing in such a file may keep the daemon from working. One that is corrupt, or of another version, is
+renamed and a new one begun; where even that fails there is no file, and whoever wanted one works from memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Final
+
+_log = logging.getLogger("memrecalld.database")
+
+_ASIDE: Final = ".set-aside"
+"""Suffix of a file that could not be used; one is kept, for whoever wants to look."""
+
+_BUSY_S: Final = 1.0
+
+
+def open_database(path: Path, *, version: int, schema: str) -> sqlite3.Connection | None:
+    """Open or create a database with a schema; ``None`` where that is impossible, which is logged once.
+
+    ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside.
+    """
+    try:
+        make_private_directory(path.parent)
+        connection = _open(path, version, schema)
+        if connection is None:
+            _set_aside(path)
+            connection = _open(path, version, schema)
+    except (OSError, sqlite3.Error) as error:
+        _log.warning("%s cannot be used (%s); going on without it", path.name, _reason(error))
+        return None
+    if connection is None:
+        _log.warning("%s cannot be used; going on without it", path.name)
+    return connection
+
+
+def make_private_directory(directory: Path) -> None:
+    """Create a directory for this user's eyes, or find it to be one.
+
+    Raises ``PermissionError`` for a link, for another user's directory, and for one that others may write to.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise PermissionError("its directory is a link or no directory")
+    if found.st_uid != os.geteuid():
+        raise PermissionError("its directory belongs to another user")
+    if found.st_mode & 0o022:
+        raise PermissionError("others may write to its directory; chmod 700 mends that")
+
+
+def _open(path: Path, version: int, schema: str) -> sqlite3.Connection | None:
+    """``None`` for a file that is no database of this version."""
+    # SQLite would create it by the umask; its journals take the mode of the file.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+    try:
+        # A write-ahead log outlives a killed process, and with NORMAL no commit waits for the disk
+        # (sqlite.org/wal).
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if sound != "ok" or found not in ({version} if tables else {0, version}):
+            connection.close()
+            return None
+        connection.executescript(schema)
+        connection.execute(f"PRAGMA user_version={version:d}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if error.sqlite_errorcode in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+            return None
+        raise
+    return connection
+
+
+def _set_aside(path: Path) -> None:
+    _log.warning("%s is damaged or of another version; set aside, starting afresh", path.name)
+    path.replace(path.with_name(path.name + _ASIDE))
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorname", type(error).__name__)
+    return error.strerror or str(error)
