@@ -107,10 +107,6 @@ class Catalog:
             self._watcher.drain()
         _Rereading(self._loop, list(self._folders.values()), documents, ready, within_s)
 
-    def warm(self, project_root: str) -> None:
-        """Read a project before anybody asks for it."""
-        self.read(project_root, frozenset(), lambda _: None)
-
     def folder(self, root: Root, found: Places) -> Folder:
         """The folder of a root, among the roots of one project."""
         # Links in a user's folder may not lead into a project's, so that it is the same folder for every

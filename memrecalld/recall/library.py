@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from memrecalld.errors import MemrecallError
 from memrecalld.memory.catalog import Catalog, Reading
 from memrecalld.memory.document import Document, Scope
+from memrecalld.memory.folder import Folder
 from memrecalld.memory.layouts import RootLayout
 from memrecalld.memory.pool import capped
-from memrecalld.ranking.candidates import most_recent
-from memrecalld.ranking.scorer import Ranked, rank
+from memrecalld.recall.indexing import CallLater, FolderIndex
+from memrecalld.recall.pool import IndexedPool
 from memrecalld.recall.turn import Pool
 
 R = TypeVar("R")
 
-READ_S: Final = 0.080
+READ_S: Final = 0.060
 """How long a recall waits for its notes to be read: the rest of the 100 ms is for ranking what there is."""
 
 
@@ -44,37 +46,13 @@ class ProjectMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Path and reason."""
 
 
-class FolderPool:
-    """The notes of some folders at one moment."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.partial = reading.partial
-        self._documents = [document for folder in reading.folders for document in folder.documents]
-
-    @property
-    def size(self) -> int:
-        return len(self._documents)
-
-    def search(
-        self, tokens: Sequence[str], *, limit: int, now_ns: int, keep: Callable[[Document], bool]
-    ) -> list[Ranked]:
-        found: list[Ranked] = []
-        for ranked in rank(self._documents, tokens, now_ns):
-            if len(found) == limit:
-                break
-            if keep(ranked.document):
-                found.append(ranked)
-        return found
-
-    def recent(self, *, limit: int, now_ns: int, keep: Callable[[Document], bool]) -> list[Document]:
-        return most_recent(filter(keep, self._documents), limit, now_ns)
-
-
 class Library:
     """What the engine and the handlers want to know of the notes on disk."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, call_later: CallLater) -> None:
         self._catalog = catalog
+        self._call_later = call_later
+        self._indexes: WeakKeyDictionary[Folder, FolderIndex] = WeakKeyDictionary()
 
     def pool(
         self,
@@ -83,7 +61,7 @@ class Library:
         ready: Callable[[Pool | MemrecallError], None],
     ) -> None:
         """Every change completed before this call is in the pool that ``ready`` gets."""
-        self._catalog.read(project_root, exclude_layouts, _then(FolderPool, ready), within_s=READ_S)
+        self._catalog.read(project_root, exclude_layouts, _then(self._pool, ready), within_s=READ_S)
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
@@ -104,6 +82,19 @@ class Library:
         """Which folders a project's memory is in, and what was left out of them."""
         # What was left out is known from whole readings only.
         self._catalog.read(project_root, frozenset(), _then(_describe, ready), compare=True)
+
+    def warm(self, project_root: str) -> None:
+        """Read and index a project before anybody asks for it."""
+        self._catalog.read(project_root, frozenset(), _then(self._pool, lambda _: None))
+
+    def _pool(self, reading: Reading) -> IndexedPool:
+        return IndexedPool([self._index(folder) for folder in reading.folders], partial=reading.partial)
+
+    def _index(self, folder: Folder) -> FolderIndex:
+        index = self._indexes.get(folder)
+        if index is None:
+            index = self._indexes[folder] = FolderIndex(folder, self._call_later)
+        return index
 
 
 def _describe(reading: Reading) -> ProjectMemory:

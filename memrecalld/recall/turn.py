@@ -177,7 +177,6 @@ class Turn:
         scanned_at = self._clock.monotonic()
         self._scan_ms = (scanned_at - self._started) * 1e3
         self._scanned = pool.size
-        self._partial = pool.partial
         self._tokens = query_tokens(self._query)
         self._state = _State.SELECTING
         keep = self._recallable()
@@ -185,6 +184,7 @@ class Turn:
         now_ns = self._clock.now_ns()
         self._ranked = pool.search(self._tokens, limit=limit, now_ns=now_ns, keep=keep)
         self._repeats = not self._ranked and self._matches_only_delivered(pool, now_ns)
+        self._partial = pool.partial
         self._rank_ms = (self._clock.monotonic() - scanned_at) * 1e3
         if not self._selecting:
             self._settle(self._best(REFINED_DOCUMENTS), "heuristic")

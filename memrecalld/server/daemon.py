@@ -15,6 +15,7 @@ from memrecalld.recall.library import Library
 from memrecalld.server.connection import Connection
 from memrecalld.server.handlers import Handlers
 from memrecalld.server.listener import Listener
+from memrecalld.server.observers import Observers
 
 _log = logging.getLogger("memrecalld.server")
 
@@ -34,11 +35,13 @@ class Daemon:
         engine: Engine,
         catalog: Catalog,
         library: Library,
+        observers: Observers,
         selector_kind: Literal["none", "openai", "client"],
     ) -> None:
         self.engine = engine
         self.catalog = catalog
         self.library = library
+        self.observers = observers
         self.selector_kind = selector_kind
         self.started = time.monotonic()
         self._listener = listener

@@ -27,6 +27,7 @@ from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, Ta
 from memrecalld.server import messages
 from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
+from memrecalld.server.observers import Observers
 from memrecalld.server.protocol import RecallProtocol
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ class Host(Protocol):
     engine: Engine
     catalog: Catalog
     library: Library
+    observers: Observers
     selector_kind: Literal["none", "openai", "client"]
     started: float
     """``time.monotonic()`` at the start of the daemon."""
@@ -79,12 +81,16 @@ class Handlers:
     def closed(self) -> None:
         """Nothing more comes from the client: its attached turns end."""
         self._engine.disconnect(self._connection)
+        self._host.observers.discard(self._connection)
 
     # Life of the connection -----------------------------------------------------------------------
 
     def initialize(self, params: messages.InitializeParams) -> Any:  # noqa: ANN401 - lsprotocol's own form
         roots = [folder.uri for folder in params.workspace_folders or ()]
         self._set_folders(roots or [root for root in (params.root_uri, params.root_path) if root][:1])
+        options = params.initialization_options
+        if options is not None and options.memrecall is not None and options.memrecall.observe:
+            self._host.observers.add(self._connection)
         result = types.InitializeResult(
             server_info=types.ServerInfo(name="memrecalld", version=memrecalld.__version__),
             capabilities=types.ServerCapabilities(
@@ -118,6 +124,7 @@ class Handlers:
     def shutdown(self, _params: messages.Empty) -> None:
         """End this connection's turns; pygls' flag then refuses everything but ``exit``."""
         self._engine.disconnect(self._connection)
+        self._host.observers.discard(self._connection)
         self._connection.protocol.shut_down()
 
     def exit(self, _params: messages.Empty) -> None:
@@ -133,7 +140,7 @@ class Handlers:
         usable = [root for root in roots if _is_path(root)]
         for root in usable:
             if root not in self._folders:
-                self._host.catalog.warm(root)
+                self._host.library.warm(root)
         self._folders = usable
 
     # Recall ---------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from memrecalld.ranking.scorer import Match
 from memrecalld.recall.delivery import DeliveredDocument, DocumentSummary
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.turn import FastResult, ToolResult
@@ -98,6 +99,8 @@ class ClientOptions(Message, frozen=True, kw_only=True):
 
     selector: bool = False
     """The client answers ``recall/select``."""
+    observe: bool = False
+    """The client wants ``recall/observed`` for every turn of this user."""
 
 
 class InitializationOptions(Message, frozen=True, kw_only=True):
@@ -169,6 +172,29 @@ class FastParams(FastResult, frozen=True, kw_only=True, rename="camel"):
 
     request_id: MessageId
     session_id: str
+
+
+class ObservedDocument(DocumentSummary, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A note that a turn handed over, as an onlooker sees it."""
+
+    matched: tuple[Match, ...]
+
+
+class ObservedParams(Message, frozen=True, kw_only=True):
+    """``recall/observed``: what happened in a turn, of whatever client.
+
+    ``fast`` is the end of the initial wait without the settled result (``documents`` may be empty),
+    ``refined`` the delivery of that result wherever it went, ``ended`` the end of the turn with its outcome.
+    """
+
+    session_id: str
+    agent_id: str = ""
+    turn_id: str
+    project_root: str | None = None
+    """As the turn's client named it."""
+    event: Literal["fast", "refined", "ended"]
+    documents: list[ObservedDocument]
+    outcome: Outcome | None = None
 
 
 class ListResult(Message, frozen=True, kw_only=True):
@@ -259,6 +285,7 @@ METHODS: Final[dict[str, Requested]] = {
     "$/cancelRequest": Requested(CancelParams),
     "recall/start": Requested(StartParams, StartResult),
     "recall/fast": Requested(FastParams),
+    "recall/observed": Requested(ObservedParams),
     "recall/toolResult": Requested(ToolResultParams, ToolResult),
     "recall/end": Requested(EndParams),
     "recall/reset": Requested(ResetParams, Empty),
