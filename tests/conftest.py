@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.daemon import DaemonProcess
+from tests.support.model import Model, running_model
 from tests.support.wire import WireClient
 
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
@@ -57,6 +58,13 @@ def start_daemon(tmp_path: Path) -> Iterator[StartDaemon]:
 def daemon(start_daemon: StartDaemon) -> DaemonProcess:
     """A running daemon with the default configuration and no notes."""
     return start_daemon()
+
+
+@pytest.fixture
+def model() -> Iterator[Model]:
+    """A model on a local port; ``start_daemon(model.config)`` makes it the selector."""
+    with running_model() as model:
+        yield model
 
 
 ConnectWire = Callable[[DaemonProcess], Awaitable[WireClient]]

@@ -89,28 +89,17 @@ def project_of(arguments: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
-    # SUPPRESS: given before the command, it must not be overwritten by the command's own default.
-    common.add_argument(
-        "--socket",
-        metavar="PATH",
-        default=argparse.SUPPRESS,
-        help="the daemon's socket, if not the usual one",
-    )
     parser = argparse.ArgumentParser(
         prog="memrecall",
         description="Asks the memrecalld daemon which memory notes fit a query.",
-        parents=[common],
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"memrecall {memrecalld.__version__}")
-    parser.set_defaults(socket=None)
+    _add_socket(parser, default=None)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     def command(name: str, module: str, summary: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(
-            name, help=summary, description=f"{summary}.", parents=[common], allow_abbrev=False
-        )
+        added = commands.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
         added.set_defaults(module=module)
         return added
 
@@ -132,12 +121,20 @@ def _parser() -> argparse.ArgumentParser:
     listing = command("list", "listing", "list the newest notes")
     status = command("status", "status", "show what the daemon holds and how fast it answers")
     for each in (recall, search, listing, status):
+        # Named before the command, the socket must not be overwritten by a default of the command.
+        _add_socket(each, default=argparse.SUPPRESS)
         each.add_argument(
             "--project", metavar="DIR", help="a folder of the project (default: the current one)"
         )
         each.add_argument("--json", action="store_true", help="print the daemon's answer as JSON")
     command("demo", "demo", "show one whole turn, with invented notes and a private daemon")
     return parser
+
+
+def _add_socket(parser: argparse.ArgumentParser, default: str | None) -> None:
+    parser.add_argument(
+        "--socket", metavar="PATH", default=default, help="the daemon's socket, if not the usual one"
+    )
 
 
 def _limit(text: str) -> int:

@@ -10,8 +10,9 @@ from memrecalld.cli.text import printable_json, table
 
 def run(arguments: argparse.Namespace) -> None:
     """List and print, newest first."""
+    project = project_of(arguments)
     with connect(arguments) as client:
-        documents = client.list(project_root=project_of(arguments))
+        documents = client.list(project_root=project)
     if arguments.json:
         print(printable_json({"documents": documents}))
     elif not documents:

@@ -45,8 +45,9 @@ _OUTCOMES: Final = {
 def run(arguments: argparse.Namespace) -> None:
     """Recall, wait for a model's choice if there is one to come, end the turn, and print it all."""
     session = arguments.session or f"memrecall-{secrets.token_hex(8)}"
+    project = project_of(arguments)
     with connect(arguments) as client:
-        turn = client.start(arguments.query, session_id=session, project_root=project_of(arguments))
+        turn = client.start(arguments.query, session_id=session, project_root=project)
         try:
             if not arguments.json:
                 print_fast(turn.fast)

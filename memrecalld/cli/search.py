@@ -11,8 +11,9 @@ from memrecalld.cli.text import printable_json
 
 def run(arguments: argparse.Namespace) -> None:
     """Search and print, best first."""
+    project = project_of(arguments)
     with connect(arguments) as client:
-        documents = client.search(arguments.query, project_root=project_of(arguments), limit=arguments.limit)
+        documents = client.search(arguments.query, project_root=project, limit=arguments.limit)
     if arguments.json:
         print(printable_json({"documents": documents}))
     elif not documents:

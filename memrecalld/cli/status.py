@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> None:
     """Ask and print."""
+    project = project_of(arguments)
     with connect(arguments) as client:
-        status = client.status(project_root=project_of(arguments))
+        status = client.status(project_root=project)
     if arguments.json:
         print(printable_json(status))
         return
     print("\n".join(_daemon_lines(status)))
-    if (project := status.get("project")) is not None:
-        print("\n".join(["", *_project_lines(project)]))
+    if (described := status.get("project")) is not None:
+        print("\n".join(["", *_project_lines(described)]))
 
 
 def _daemon_lines(status: Status) -> list[str]:

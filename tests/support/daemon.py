@@ -85,8 +85,9 @@ class DaemonProcess:
             )
         deadline = time.monotonic() + START_S
         while not self._serves():
-            assert self._process.poll() is None, f"the daemon did not start:\n{self.log()}"
-            assert time.monotonic() < deadline, f"the daemon does not serve:\n{self.log()}"
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise AssertionError(f"the daemon did not start:\n{self.log()}")
             time.sleep(0.01)
 
     def stop(self) -> None:

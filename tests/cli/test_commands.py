@@ -1,0 +1,263 @@
+"""The commands against the real daemon, in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import memrecalld
+from memrecalld.cli import main
+from memrecalld.cli.text import width
+from memrecalld.client import Client
+from tests.support.notes import note
+
+OSC = "\x1b]0;owned\x07\x9b2J\u202e"
+
+
+@pytest.fixture
+def memrecall(daemon, capsys):
+    """Run the command on a daemon that holds two notes; returns exit status, stdout and stderr."""
+    daemon.write_note("project", "deploy.md", note("Deploy process", "How the shop is deployed"), days_old=3)
+    daemon.write_note("user", "terse.md", note("Terse answers", "Prefers short replies", type="user"))
+    return runner(daemon, capsys)
+
+
+def runner(daemon, capsys):
+    def run(command: str, *arguments: str) -> tuple[int, str, str]:
+        placed = [] if command == "demo" else ["--socket", str(daemon.socket)]
+        if "--project" not in arguments:
+            placed += ["--project", str(daemon.project)]
+        status = main([command, *arguments, *placed])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+# Recall ---------------------------------------------------------------------------------------------------
+
+
+def test_recall_shows_each_note_who_chose_it_the_wait_and_the_outcome(memrecall, daemon):
+    status, out, err = memrecall("recall", "how do we deploy?")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert re.fullmatch(r"1 note, chosen by the scorer, for the first prompt, after \d+\.\d ms:", lines[0])
+    assert lines[2:] == [
+        "  1  Deploy process",
+        "     How the shop is deployed",
+        "     project note, project, saved 3 days ago",
+        lines[5],
+        f"     {daemon.project_notes}/deploy.md",
+        "",
+        "Outcome: delivered with the first prompt.",
+    ]
+    assert re.match(r"     matched .*deploy \(title, description\)", lines[5])
+
+
+def test_recall_without_matches_says_so(memrecall):
+    status, out, _ = memrecall("recall", "zebra")
+    assert status == 0
+    assert re.fullmatch(r"No relevant notes, after \d+\.\d ms\.\nOutcome: no relevant notes\.\n", out)
+
+
+def test_recall_without_a_session_never_counts_as_delivered(memrecall):
+    assert "Deploy process" in memrecall("recall", "deploy")[1]
+    assert "Deploy process" in memrecall("recall", "deploy")[1]
+
+
+def test_recall_in_a_session_brings_a_note_once(memrecall):
+    assert "Deploy process" in memrecall("recall", "deploy", "--session", "s")[1]
+    assert "Deploy process" not in memrecall("recall", "deploy", "--session", "s")[1]
+
+
+def test_recall_as_json_is_what_the_daemon_said(memrecall):
+    status, out, _ = memrecall("recall", "deploy", "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["fast"]["delivery"]["documents"][0]["title"] == "Deploy process"
+    assert answer["toolResult"] is None
+    assert answer["outcome"]["turnId"] == answer["fast"]["turnId"]
+
+
+@pytest.fixture
+def modelled(start_daemon, model):
+    """A daemon whose model chooses every note once it is released."""
+    daemon = start_daemon(model.config)
+    daemon.write_note("project", "deploy.md", note("Deploy process", "How the shop is deployed"))
+    daemon.write_note("user", "terse.md", note("Terse answers", "Prefers short replies", type="user"))
+    return daemon
+
+
+def test_recall_waits_for_the_models_choice_and_ends_the_turn(modelled, model, capsys):
+    model.release()
+    status, out, _ = runner(modelled, capsys)("recall", "how do we deploy?")
+    assert status == 0
+    assert "1 note, chosen by the scorer, for the first prompt" in out
+    assert "1 more note, chosen by the model, at a tool result:\n\n  2  Terse answers\n" in out
+    assert out.endswith("\nOutcome: delivered at a tool result.\n")
+
+
+def test_recall_says_when_the_model_chose_nothing_beyond(modelled, model, capsys):
+    model.word = "Deploy"
+    model.release()
+    _, out, _ = runner(modelled, capsys)("recall", "how do we deploy?")
+    assert "The model chose nothing beyond these notes.\nOutcome: every note chosen had already been" in out
+
+
+def test_recall_waits_no_longer_than_asked(modelled, model, capsys):
+    status, out, _ = runner(modelled, capsys)("recall", "how do we deploy?", "--wait", "0")
+    assert status == 0
+    assert out.endswith(
+        "The model has not answered in time.\nOutcome: the turn ended before the choice could be delivered.\n"
+    )
+    with Client.connect(str(modelled.socket)) as client:
+        assert client.status()["openTurns"] == 0
+
+
+def test_recall_as_json_holds_the_models_choice(modelled, model, capsys):
+    model.release()
+    answer = json.loads(runner(modelled, capsys)("recall", "how do we deploy?", "--json")[1])
+    assert answer["toolResult"]["delivery"]["strategy"] == "model"
+    assert answer["outcome"]["deliveryPoint"] == "tool_result"
+
+
+# Search, list, status -------------------------------------------------------------------------------------
+
+
+def test_search_shows_scores_and_no_more_notes_than_asked(memrecall, daemon):
+    daemon.write_note("project", "more.md", note("Deploy twice"))
+    status, out, _ = memrecall("search", "deploy", "--limit", "1")
+    assert status == 0
+    assert re.search(r"project note, project, saved .*, score \d", out)
+    assert out.count("matched") == 1
+
+
+def test_search_without_matches_says_so(memrecall):
+    assert memrecall("search", "zebra") == (0, "No note matches.\n", "")
+    assert memrecall("search", "zebra", "--json")[1] == '{\n  "documents": []\n}\n'
+
+
+def test_list_has_straight_columns_in_every_script(memrecall, daemon):
+    daemon.write_note("project", "backup.md", note("数据库备份", "每天凌晨备份"))
+    status, out, _ = memrecall("list")
+    lines = out.splitlines()
+    column = lines[0].index("FILE")
+    assert status == 0
+    assert len(lines) == 4
+    for line, file in ((line, line.split()[-1]) for line in lines):
+        assert width(line[: line.rindex(file)]) == column
+    assert re.search(r"^3 days ago +project +project +Deploy process +deploy\.md$", out, re.MULTILINE)
+
+
+def test_list_without_notes_says_so(daemon, capsys):
+    assert runner(daemon, capsys)("list") == (0, "There are no notes yet.\n", "")
+
+
+def test_list_as_json_holds_every_note(memrecall):
+    documents = json.loads(memrecall("list", "--json")[1])["documents"]
+    assert {each["title"] for each in documents} == {"Deploy process", "Terse answers"}
+
+
+def test_status_shows_the_daemon_and_the_projects_folders(memrecall, daemon):
+    memrecall("recall", "deploy")
+    status, out, _ = memrecall("status")
+    assert status == 0
+    assert re.search(rf"^memrecalld +{re.escape(memrecalld.__version__)}, process {daemon.pid}, up 0:", out)
+    assert re.search(r"^selector +none$", out, re.MULTILINE)
+    assert re.search(r"^initial wait +p50 .*\(1 turn\)$", out, re.MULTILINE)
+    assert re.search(rf"^project +native +1 note +{re.escape(str(daemon.project_notes))}$", out, re.MULTILINE)
+    assert re.search(r"^user +qwen +no folder +/", out, re.MULTILINE)
+
+
+def test_status_names_skipped_files_and_why(memrecall, daemon):
+    (daemon.project_notes / "dangling.md").symlink_to("/nowhere")
+    memrecall("list")
+    out = memrecall("status")[1]
+    assert "skipped files\n" in out
+    assert "dangling.md" in out
+
+
+def test_status_tells_why_a_folder_is_no_project(memrecall, daemon):
+    assert re.search(r"^project +none: home$", memrecall("status", "--project", str(daemon.home))[1], re.M)
+
+
+def test_status_as_json_is_what_the_daemon_said(memrecall, daemon):
+    assert json.loads(memrecall("status", "--json")[1])["pid"] == daemon.pid
+
+
+# What all have in common ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "marker"],
+        ["search", "marker"],
+        ["list"],
+        ["recall", "marker", "--json"],
+        ["list", "--json"],
+    ],
+)
+def test_a_notes_text_cannot_drive_the_terminal(memrecall, daemon, arguments):
+    daemon.write_note("project", "evil.md", note(f"marker {OSC}title", f"text {OSC}here", f"{OSC}body"))
+    status, out, _ = memrecall(*arguments)
+    assert status == 0
+    assert "marker" in out
+    assert not set(out) & set("\x1b\x07\x9b\u202e")
+
+
+def test_the_project_is_the_current_folder_by_default(memrecall, daemon, monkeypatch, capsys):
+    memrecall("list")
+    monkeypatch.chdir(daemon.project)
+    assert main(["search", "deploy", "--socket", str(daemon.socket)]) == 0
+    assert "Deploy process" in capsys.readouterr().out
+
+
+def test_the_socket_may_be_named_before_the_command(memrecall, daemon, capsys):
+    assert main(["--socket", str(daemon.socket), "list", "--project", str(daemon.project)]) == 0
+    assert "Deploy process" in capsys.readouterr().out
+
+
+def test_an_error_of_the_daemon_is_status_1(memrecall, daemon):
+    project = daemon.home / "broken"
+    project.mkdir()
+    daemon.notes_of(project).touch()
+    status, _, err = memrecall("recall", "deploy", "--project", str(project))
+    assert status == 1
+    assert re.fullmatch(r"memrecall: the project's memory folder cannot be read .*\(-32803\)\n", err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["recall"], "query"),
+        (["nothing"], "invalid choice"),
+        ([], "COMMAND"),
+        (["search", "x", "--limit", "0"], "from 1 to 100"),
+        (["search", "x", "--limit", "many"], "from 1 to 100"),
+        (["recall", "x", "--wait", "-1"], "0 or more"),
+        (["recall", "x", "--wait", "nan"], "0 or more"),
+        (["recall", "x", "--wait", "soon"], "0 or more"),
+        (["list", "--project", "/nowhere/at/all"], "no such folder"),
+    ],
+)
+def test_a_wrong_argument_is_status_2_and_says_what_was_expected(arguments, reason, capsys):
+    assert main(arguments) == 2
+    assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["recall", "x"], ["search", "x"], ["list"], ["status"]])
+def test_without_a_daemon_the_status_is_3_and_the_message_says_how_to_start_it(command, capsys):
+    assert main(command) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"memrecall: no memrecalld serves .*; start it: memrecalld\n", err)
+
+
+def test_help_and_version_are_status_0(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"memrecall {memrecalld.__version__}\n"
+    for arguments in (["--help"], ["recall", "--help"], ["demo", "--help"]):
+        assert main(arguments) == 0
+        assert "usage: memrecall" in capsys.readouterr().out

@@ -1,0 +1,301 @@
+"""The blocking client against the real daemon."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from memrecalld.client import (
+    CallTimeout,
+    Client,
+    ClientError,
+    DaemonUnavailable,
+    ProtocolError,
+    ResponseError,
+)
+from tests.support.model import poll
+from tests.support.notes import note
+
+DEPLOY = note("Deploy process", "How the shop is deployed", "Run the deploy script.")
+TERSE = note("Terse answers", "Prefers short replies", type="user")
+
+
+@pytest.fixture
+def client(daemon):
+    daemon.write_note("project", "deploy.md", DEPLOY, days_old=3)
+    daemon.write_note("user", "terse.md", TERSE)
+    with Client.connect(str(daemon.socket)) as client:
+        yield client
+
+
+@pytest.fixture
+def modelled(start_daemon, model):
+    """A daemon whose model chooses every note once it is released."""
+    daemon = start_daemon(model.config)
+    daemon.write_note("project", "deploy.md", DEPLOY)
+    daemon.write_note("user", "terse.md", TERSE)
+    return daemon
+
+
+def titles(delivery):
+    return [each["title"] for each in delivery["documents"]]
+
+
+def test_a_turn_delivers_what_matches_and_tells_how_it_ended(client, daemon):
+    turn = client.start("how do we deploy?", session_id="s", project_root=daemon.project)
+    assert turn.fast["turnId"] == turn.id
+    assert turn.fast["sessionId"] == "s"
+    assert titles(turn.delivery) == ["Deploy process"]
+    assert "Run the deploy script." in turn.delivery["prompt"]
+    outcome = turn.end()
+    assert (outcome["turnId"], outcome["deliveryPoint"], outcome["documents"]) == (turn.id, "initial", 1)
+    assert turn.end() == outcome
+
+
+def test_a_turn_without_matches_delivers_nothing(client, daemon):
+    turn = client.start("zebra", session_id="s", project_root=daemon.project)
+    assert turn.delivery is None
+    assert turn.end()["discardReason"] == "no_relevant_results"
+
+
+def test_without_a_project_only_user_notes_are_recalled(client):
+    turn = client.start("deploy with short replies", session_id="s")
+    assert titles(turn.delivery) == ["Terse answers"]
+    turn.end()
+
+
+def test_the_models_choice_comes_at_a_tool_result_without_what_was_delivered(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        assert turn.fast["pending"]
+        assert (turn.delivery["phase"], titles(turn.delivery)) == ("fast", ["Deploy process"])
+        model.wait_until_asked()
+        assert turn.tool_result("grep") == {"turnId": turn.id, "state": "pending", "delivery": None}
+        model.release()
+        results = []
+        poll(lambda: results.append(turn.tool_result()) or results[-1]["state"] != "pending", "an answer")
+        assert results[-1]["state"] == "delivered"
+        assert (results[-1]["delivery"]["strategy"], titles(results[-1]["delivery"])) == (
+            "model",
+            ["Terse answers"],
+        )
+        outcome = turn.end()
+    assert (outcome["deliveryPoint"], outcome["documents"], outcome["fastDocuments"]) == ("tool_result", 1, 1)
+
+
+def test_a_turn_ended_before_the_model_answered_has_no_delivery_point(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        model.wait_until_asked()
+        assert turn.end()["discardReason"] == "no_safe_delivery_point"
+
+
+def test_a_cancelled_turn_gives_its_notes_back(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        model.wait_until_asked()
+        assert turn.cancel()["discardReason"] == "abort"
+        again = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        assert titles(again.delivery) == ["Deploy process"]
+        again.end()
+
+
+def test_cancelling_a_turn_that_has_ended_changes_nothing(client, daemon):
+    turn = client.start("deploy", session_id="s", project_root=daemon.project)
+    outcome = turn.end()
+    assert turn.cancel() == outcome
+
+
+def test_other_calls_are_answered_while_a_turn_is_open(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        model.wait_until_asked()
+        assert [each["title"] for each in client.search("replies")] == ["Terse answers"]
+        assert client.status()["openTurns"] == 1
+        turn.end()
+
+
+def test_turns_of_one_connection_get_their_own_results(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        first = client.start("how do we deploy?", session_id="a", project_root=modelled.project)
+        second = client.start("short replies", session_id="b", project_root=modelled.project)
+        assert titles(first.delivery) == ["Deploy process"]
+        assert titles(second.delivery) == ["Terse answers"]
+        assert second.end()["turnId"] == second.id
+        assert first.end()["turnId"] == first.id
+
+
+def test_a_superseded_turn_tells_so(modelled, model):
+    with Client.connect(str(modelled.socket)) as client, Client.connect(str(modelled.socket)) as other:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        other.start("something else", session_id="s").end()
+        assert turn.end()["discardReason"] == "new_query"
+
+
+def test_a_turn_of_another_connection_is_refused(modelled, model):
+    with Client.connect(str(modelled.socket)) as client, Client.connect(str(modelled.socket)) as other:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        with pytest.raises(ResponseError, match="another connection"):
+            other.tool_result("s", turn_id=turn.id)
+        turn.end()
+
+
+def test_a_detached_turn_is_continued_by_the_next_connection(modelled, model):
+    with Client.connect(str(modelled.socket)) as hook:
+        turn = hook.start("how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
+        assert titles(turn.delivery) == ["Deploy process"]
+    model.release()
+    with Client.connect(str(modelled.socket)) as hook:
+        results = []
+        poll(lambda: results.append(hook.tool_result("s")) or results[-1]["state"] != "pending", "an answer")
+        assert results[-1]["turnId"] == turn.id
+        assert titles(results[-1]["delivery"]) == ["Terse answers"]
+
+
+def test_the_end_of_a_detached_turn_is_not_waited_for(modelled, model):
+    with Client.connect(str(modelled.socket)) as hook:
+        turn = hook.start("how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
+        assert turn.end() is None
+        poll(lambda: hook.status()["openTurns"] == 0, "the end of the turn")
+
+
+def test_a_session_gets_a_note_once_until_it_is_reset(client, daemon):
+    def recalled(agent_id: str = "") -> bool:
+        turn = client.start("deploy", session_id="s", project_root=daemon.project, agent_id=agent_id)
+        turn.end()
+        return turn.delivery is not None
+
+    assert recalled()
+    assert not recalled()
+    assert recalled(agent_id="sub")
+    client.reset("s")
+    assert recalled()
+    assert not recalled(agent_id="sub")
+
+
+def test_notes_of_excluded_layouts_are_left_out(client, daemon):
+    turn = client.start(
+        "deploy", session_id="s", project_root=daemon.project, exclude_layouts=["native", "qwen"]
+    )
+    assert turn.delivery is None
+    turn.end()
+
+
+def test_a_recently_used_tools_own_notes_are_left_out(client, daemon):
+    daemon.write_note("project", "grep.md", note("grep tool usage", "How to call grep"))
+    turn = client.start("grep", session_id="s", project_root=daemon.project, recent_tools=["grep"])
+    assert turn.delivery is None
+    turn.end()
+
+
+def test_a_search_gives_scores_and_reasons_and_at_most_as_many_as_asked(client, daemon):
+    daemon.write_note("project", "more.md", note("Deploy twice"))
+    found = client.search("deploy", project_root=daemon.project, limit=1)
+    assert len(found) == 1
+    assert found[0]["score"] > 0
+    assert found[0]["matched"][0]["term"] == "deploy"
+
+
+def test_the_list_has_the_newest_notes_first(client, daemon):
+    listed = client.list(project_root=daemon.project)
+    assert [each["title"] for each in listed] == ["Terse answers", "Deploy process"]
+    assert listed[1]["age"] == "saved 3 days ago"
+
+
+def test_the_status_names_the_folders_of_a_project(client, daemon):
+    status = client.status(project_root=daemon.project)
+    assert status["pid"] == daemon.pid
+    roots = {root["path"]: root["topics"] for root in status["project"]["roots"]}
+    assert roots[str(daemon.project_notes)] == 1
+    assert "project" not in client.status()
+
+
+def test_a_wrong_argument_is_an_error_that_names_it(client):
+    with pytest.raises(ResponseError, match="limit") as caught:
+        client.search("deploy", limit=0)
+    assert caught.value.code == -32602
+    with pytest.raises(ResponseError, match="excludeLayouts"):
+        client.start("deploy", session_id="s", exclude_layouts=["none"])
+
+
+def test_a_project_whose_notes_cannot_be_read_fails_the_turn(client, daemon):
+    project = daemon.home / "broken"
+    project.mkdir()
+    daemon.notes_of(project).touch()
+    turn = client.start("deploy", session_id="s", project_root=project)
+    assert turn.delivery is None
+    with pytest.raises(ResponseError) as caught:
+        turn.end()
+    assert caught.value.code == -32803
+    assert caught.value.data["discardReason"] == "failed"
+
+
+def test_a_query_longer_than_a_message_is_refused_and_the_client_goes_on(client, daemon):
+    with pytest.raises(ProtocolError):
+        client.search("x" * 5_000_000)
+    assert client.search("deploy", project_root=daemon.project)
+
+
+def test_a_long_query_is_answered(client, daemon):
+    query = "deploy " + "漢" * 1_000_000
+    turn = client.start(query, session_id="s", project_root=daemon.project)
+    assert titles(turn.delivery) == ["Deploy process"]
+    assert turn.end()["queryLength"] == len(query)
+
+
+def test_a_daemon_that_stops_ends_the_turn_and_the_client_learns_how(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        model.wait_until_asked()
+        modelled.stop()
+        assert turn.end()["discardReason"] == "shutdown"
+        with pytest.raises(DaemonUnavailable, match="connect again"):
+            client.list()
+
+
+def test_a_killed_daemon_is_unavailable(client, daemon):
+    daemon.kill()
+    with pytest.raises(DaemonUnavailable):
+        client.list()
+    with pytest.raises(DaemonUnavailable):
+        client.list()
+
+
+def test_a_closed_client_is_of_no_use(client):
+    client.close()
+    client.close()
+    with pytest.raises(ClientError):
+        client.list()
+
+
+def test_a_late_answer_is_not_taken_for_another(client, daemon):
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(CallTimeout):
+            client.search("deploy", project_root=daemon.project, timeout=0.05)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    assert [each["title"] for each in client.search("replies")] == ["Terse answers"]
+
+
+def test_a_start_that_was_given_up_leaves_no_turn_and_no_note_delivered(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        os.kill(modelled.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(CallTimeout):
+                client.start("deploy", session_id="s", project_root=modelled.project, timeout=0.05)
+        finally:
+            os.kill(modelled.pid, signal.SIGCONT)
+        poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")
+        turn = client.start("deploy", session_id="s", project_root=modelled.project)
+        assert titles(turn.delivery) == ["Deploy process"]
+        turn.end()
+
+
+def test_the_end_of_the_connection_ends_its_turns(modelled, model):
+    with Client.connect(str(modelled.socket)) as client:
+        client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+    with Client.connect(str(modelled.socket)) as client:
+        poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")
