@@ -45,13 +45,19 @@ class Catalog(Protocol):
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
 
 
+Done = Callable[[Sequence[Document] | SelectionError], None]
+"""Where a selection goes: the documents chosen, or why there is none."""
+
+
 class Selection(Protocol):
     """The model selector."""
 
-    def select(
-        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
-    ) -> Callable[[], None]:
-        """Ask; returns what closes the question."""
+    @property
+    def available(self) -> bool:
+        """There is somebody to ask."""
+
+    def select(self, query: str, manifest: Manifest, done: Done, owner: object) -> Callable[[], None]:
+        """Ask, for a turn of ``owner``. Calling what is returned closes the question; ``done`` stays uncalled."""
 
 
 class Engine:
@@ -96,7 +102,7 @@ class Engine:
             listener=listener,
             services=self,
             clock=self._clock,
-            selecting=self.selection is not None,
+            selecting=self.selection is not None and self.selection.available,
         )
         self._turns[key] = turn
         if request.detached:
@@ -207,9 +213,7 @@ class Engine:
 
     # Services of the turns ------------------------------------------------------------------------
 
-    def select(
-        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
-    ) -> Callable[[], None]:
+    def select(self, turn: Turn, query: str, manifest: Manifest, done: Done) -> Callable[[], None]:
         if self.selection is None:  # the configuration took it away while the notes were read
             done(SelectionError("no-selector"))
             return lambda: None
@@ -230,7 +234,7 @@ class Engine:
             settle(SelectionError("timeout"))
 
         timer = self._clock.call_later(SELECTION_S, time_out)
-        close = self.selection.select(query, manifest, settle)
+        close = self.selection.select(query, manifest, settle, self._owners.get(turn.id))
 
         def cancel() -> None:
             timer.cancel()

@@ -88,7 +88,11 @@ class Services(Protocol):
     """What a turn asks of the engine. Every callback may be called at once or later, on the same thread."""
 
     def select(
-        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
+        self,
+        turn: Turn,
+        query: str,
+        manifest: Manifest,
+        done: Callable[[Sequence[Document] | SelectionError], None],
     ) -> Callable[[], None]:
         """Ask the model, for a bounded time; returns what closes the question."""
 
@@ -217,7 +221,7 @@ class Turn:
             self._settle([], "none")
             return
         self._selection_started = self._clock.monotonic()
-        self._close_selection = self._services.select(self._query, manifest, self._on_selection)
+        self._close_selection = self._services.select(self, self._query, manifest, self._on_selection)
 
     def _on_selection(self, selection: Sequence[Document] | SelectionError) -> None:
         if self._state is not _State.SELECTING:

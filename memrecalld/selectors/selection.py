@@ -25,7 +25,9 @@ class SelectionTasks:
         self._selector = selector
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def select(self, query: str, manifest: Manifest, done: Done) -> Callable[[], None]:
+    available = True
+
+    def select(self, query: str, manifest: Manifest, done: Done, _owner: object) -> Callable[[], None]:
         """Ask; ``done`` is called once, unless the returned function is called before."""
         task = asyncio.get_running_loop().create_task(self._ask(query, manifest, done))
         self._tasks.add(task)

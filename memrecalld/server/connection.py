@@ -103,6 +103,7 @@ class Connection(asyncio.Protocol):
         self._connections.discard(self)
         self.protocol.set_writer(None)  # type: ignore[arg-type]
         self._handlers.closed()
+        self.protocol.connection_lost()
         for take_back in reversed(self._unconfirmed):
             take_back()
         self._unconfirmed.clear()

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from memrecalld.memory.catalog import Catalog
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
+from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.connection import Connection
 from memrecalld.server.handlers import Handlers
 from memrecalld.server.listener import Listener
@@ -36,12 +37,14 @@ class Daemon:
         catalog: Catalog,
         library: Library,
         observers: Observers,
+        client_selection: ClientSelection | None,
         selector_kind: Literal["none", "openai", "client"],
     ) -> None:
         self.engine = engine
         self.catalog = catalog
         self.library = library
         self.observers = observers
+        self.client_selection = client_selection
         self.selector_kind = selector_kind
         self.started = time.monotonic()
         self._listener = listener

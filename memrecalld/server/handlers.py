@@ -25,6 +25,7 @@ from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import SessionKey
 from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, TakeBack, ToolResult, Turn
 from memrecalld.server import messages
+from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
 from memrecalld.server.observers import Observers
@@ -40,6 +41,8 @@ class Host(Protocol):
     catalog: Catalog
     library: Library
     observers: Observers
+    client_selection: ClientSelection | None
+    """Where the configuration leaves the choice to a client's model."""
     selector_kind: Literal["none", "openai", "client"]
     started: float
     """``time.monotonic()`` at the start of the daemon."""
@@ -82,6 +85,8 @@ class Handlers:
         """Nothing more comes from the client: its attached turns end."""
         self._engine.disconnect(self._connection)
         self._host.observers.discard(self._connection)
+        if self._host.client_selection is not None:
+            self._host.client_selection.discard(self._connection)
 
     # Life of the connection -----------------------------------------------------------------------
 
@@ -89,8 +94,11 @@ class Handlers:
         roots = [folder.uri for folder in params.workspace_folders or ()]
         self._set_folders(roots or [root for root in (params.root_uri, params.root_path) if root][:1])
         options = params.initialization_options
-        if options is not None and options.memrecall is not None and options.memrecall.observe:
+        ours = options.memrecall if options is not None else None
+        if ours is not None and ours.observe:
             self._host.observers.add(self._connection)
+        if ours is not None and ours.selector and self._host.client_selection is not None:
+            self._host.client_selection.add(self._connection)
         result = types.InitializeResult(
             server_info=types.ServerInfo(name="memrecalld", version=memrecalld.__version__),
             capabilities=types.ServerCapabilities(
@@ -123,8 +131,7 @@ class Handlers:
 
     def shutdown(self, _params: messages.Empty) -> None:
         """End this connection's turns; pygls' flag then refuses everything but ``exit``."""
-        self._engine.disconnect(self._connection)
-        self._host.observers.discard(self._connection)
+        self.closed()
         self._connection.protocol.shut_down()
 
     def exit(self, _params: messages.Empty) -> None:

@@ -26,6 +26,7 @@ from memrecalld.recall.library import Library
 from memrecalld.recall.store import open_store
 from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
+from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.daemon import STOP_SIGNALS, Daemon
 from memrecalld.server.listener import Listener
 from memrecalld.server.observers import Observers
@@ -68,7 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener) -> None:
     loop = asyncio.get_running_loop()
     selector = make_selector(config.selector, environ)
-    selection = None if selector is None else SelectionTasks(selector)
+    tasks = None if selector is None else SelectionTasks(selector)
+    client_selection = ClientSelection() if config.selector.kind == "client" else None
     catalog = Catalog(
         config.memory, environment=environ, home=paths.home, loop=loop, watcher=_watcher(config)
     )
@@ -77,7 +79,7 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
     observers = Observers()
     engine = Engine(
         catalog=library,
-        selection=selection,
+        selection=tasks or client_selection,
         store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock),
         clock=clock,
         telemetry=Telemetry(),
@@ -89,11 +91,12 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
         catalog=catalog,
         library=library,
         observers=observers,
+        client_selection=client_selection,
         selector_kind=config.selector.kind,
     )
     await daemon.serve()
-    if selection is not None:
-        await selection.close()
+    if tasks is not None:
+        await tasks.close()
 
 
 def _watcher(config: Config) -> Watcher | None:

@@ -262,6 +262,21 @@ class StatusResult(Message, frozen=True, kw_only=True):
     project: ProjectStatus | None = None
 
 
+class SelectParams(Message, frozen=True, kw_only=True):
+    """``recall/select``, a request of the daemon: choose among the lines of the manifest."""
+
+    query: str
+    manifest: str
+    """One line a note; each begins with its id and a blank."""
+    max_selected: int
+
+
+class SelectResult(Message, frozen=True, kw_only=True):
+    """The client's answer: ids of lines; an empty list where none would help."""
+
+    selected: list[str]
+
+
 class Empty(Message, frozen=True, kw_only=True):
     """An answer that only says: done."""
 
@@ -289,6 +304,7 @@ METHODS: Final[dict[str, Requested]] = {
     "recall/toolResult": Requested(ToolResultParams, ToolResult),
     "recall/end": Requested(EndParams),
     "recall/reset": Requested(ResetParams, Empty),
+    "recall/select": Requested(SelectParams, SelectResult),
     "memory/search": Requested(SearchParams, SearchResult),
     "memory/list": Requested(ListParams, ListResult),
     "daemon/status": Requested(StatusParams, StatusResult),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, cast
@@ -159,6 +160,29 @@ class RecallProtocol(JsonRPCProtocol):
     def request_id(self) -> MessageId:
         """Id of the request that is being handled."""
         return cast(MessageId, self.msg_id)
+
+    # Our own requests -----------------------------------------------------------------------------
+
+    def ask(self, method: str, params: Any) -> tuple[MessageId, Future[Any]]:  # noqa: ANN401
+        """Send a request to the client; the future gets the raw result.
+
+        It gets a ``JsonRpcException`` where the client answers with an error, and a ``ConnectionError`` where
+        it leaves without an answer.
+        """
+        request_id = uuid.uuid4().hex
+        return request_id, self.send_request(method, params, msg_id=request_id)
+
+    def withdraw(self, request_id: MessageId) -> None:
+        """The answer is not wanted any more."""
+        if self._request_futures.pop(request_id, None) is not None:
+            self.notify("$/cancelRequest", {"id": request_id})
+
+    def connection_lost(self) -> None:
+        """No answer comes any more."""
+        while self._request_futures:
+            _, future = self._request_futures.popitem()
+            if not future.done():
+                future.set_exception(ConnectionError("the client left"))
 
     # Handling -------------------------------------------------------------------------------------
 

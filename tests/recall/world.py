@@ -12,7 +12,7 @@ from memrecalld.memory.document import Document
 from memrecalld.ranking.candidates import most_recent
 from memrecalld.ranking.manifest import Manifest
 from memrecalld.ranking.scorer import Ranked, rank
-from memrecalld.recall.engine import Engine
+from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import MemoryStore, SessionKey
 from memrecalld.recall.turn import FastResult, RecallRequest, TakeBack, ToolResult, Turn
@@ -186,9 +186,9 @@ class FakeSelection:
     def __init__(self) -> None:
         self.questions: list[Question] = []
 
-    def select(
-        self, query: str, manifest: Manifest, done: Callable[[Sequence[Document] | SelectionError], None]
-    ) -> Callable[[], None]:
+    available = True
+
+    def select(self, query: str, manifest: Manifest, done: Done, _owner: object) -> Callable[[], None]:
         question = Question(query, manifest, done)
         self.questions.append(question)
 
