@@ -57,7 +57,7 @@ class Selection(Protocol):
         """There is somebody to ask."""
 
     def select(self, query: str, manifest: Manifest, done: Done, owner: object) -> Callable[[], None]:
-        """Ask, for a turn of ``owner``. What is returned closes the question; ``done`` then stays uncalled."""
+        """Ask, for a turn of ``owner``. What is returned closes the question, ``done`` uncalled."""
 
 
 class Engine:
