@@ -29,7 +29,7 @@ class IndexedPool:
         self._folders = folders
         for folder in folders:
             folder.catch_up()
-        self._indexes = [folder.index for folder in folders]
+        self._indexes = [folder.index for folder in folders if len(folder.index)]
         self._behind = any(folder.behind for folder in folders)
 
     @property

@@ -7,10 +7,9 @@ separators the note holds, and no line of the structure does. A parser that drop
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
-
-import regex
 
 from memrecalld.memory.document import Document
 from memrecalld.recall.age import STALE_DAYS, age_days, describe_age
@@ -29,11 +28,11 @@ _STALE: Final = "A point-in-time observation: files, names and decisions it ment
 
 # Everything that some reader shows as a line break: the ASCII set with its separators, NEL, LINE SEPARATOR
 # and PARAGRAPH SEPARATOR (Unicode Standard, section 5.8).
-_LINE_BREAK: Final = regex.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_LINE_BREAK: Final = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 # Control characters that could move or hide text on a terminal, and the bidirectional controls that reorder
-# it (Unicode Standard Annex 9); tabs stay.
-_INVISIBLE: Final = regex.compile(r"[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069--\t]", regex.V1)
+# it (Unicode Standard Annex 9). Tabs and line feeds stay.
+_INVISIBLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def render_prompt(documents: Sequence[Document], now_ns: int) -> str:
@@ -62,4 +61,4 @@ def _note_lines(document: Document) -> list[str]:
         text += f"\n{document.description}"
     if document.body:
         text += f"\n\n{document.body}"
-    return [_INVISIBLE.sub("", line).rstrip() for line in _LINE_BREAK.split(text)]
+    return [line.rstrip() for line in _INVISIBLE.sub("", _LINE_BREAK.sub("\n", text)).split("\n")]
