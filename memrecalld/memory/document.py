@@ -6,6 +6,7 @@ import unicodedata
 from typing import Final, Literal
 
 import msgspec
+import regex
 
 Scope = Literal["project", "user"]
 """``project`` notes belong to one project; ``user`` notes go with the person."""
@@ -31,14 +32,29 @@ PLACEHOLDER_BODY: Final = "_No entries yet._"
 """A body that agents write into a note they have not filled yet; it counts as empty."""
 
 
+_WHOLE_CHARS: Final = 2_048
+"""Length up to which a text is normalized as a whole."""
+
+# A stretch that can be normalized by itself: none of it combines with what stands before it, since it begins
+# with an ASCII character or with one that is no mark, final jamo or voicing mark. If 512 characters hold no
+# such border, they end anywhere, which no writing needs.
+_STRETCH = regex.compile(
+    r"[\x00-\x7f]?[^\x00-\x7f]{1,512}(?![\p{M}\u1160-\u11ff\uff9e\uff9f])|[^\x00-\x7f]{1,512}"
+)
+
+
 def normalize(text: str) -> str:
     """The form in which queries and notes are compared: Unicode NFKC, then lower case.
 
-    Lower casing comes last, since NFKC turns some symbols into capitals (``℡`` into ``TEL``).
+    Lower casing comes last, since NFKC turns some symbols into capitals (``℡`` into ``TEL``). The time is in
+    proportion to the length, whatever the text: sorting the marks of one long run of them, as NFKC does,
+    would take minutes for a note or a query made for it.
     """
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).lower()
+    if len(text) <= _WHOLE_CHARS:
+        return unicodedata.normalize("NFKC", text).lower()
+    return _STRETCH.sub(lambda stretch: unicodedata.normalize("NFKC", stretch[0]), text).lower()
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -32,7 +32,7 @@ _NOTE_TYPES: Final[dict[str, NoteType]] = {
     "project": "project",
     "reference": "reference",
 }
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*(?:\n|\Z)")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 
 # Lines that are no prose: headings, rules and fences of any sort, comments, table borders.
 _NO_PROSE = re.compile(r"#{1,6}(?:[ \t]|$)|[-*_=~`|:+ \t]+$|```|~~~|<!--")
@@ -103,7 +103,14 @@ def _decode(data: bytes) -> str:
 def _heading(body: str) -> str:
     """The heading in the first line of ``body``, or nothing."""
     match = _HEADING.match(body)
-    return one_line(match[1], MAX_TITLE_CHARS) if match else ""
+    if match is None:
+        return ""
+    text = match[1].rstrip()
+    unmarked = text.rstrip("#")
+    # A closing run of # stands apart from the text; the one of ``C#`` does not.
+    if not unmarked or unmarked.rstrip() != unmarked:
+        text = unmarked
+    return one_line(text, MAX_TITLE_CHARS)
 
 
 def _first_prose(body: str) -> str:

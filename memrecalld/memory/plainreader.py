@@ -21,8 +21,9 @@ _UNUSUAL = re.compile(
 _LINE = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_-]*):(?: +(.*))?")
 _ITEM_LINE = re.compile(r"( *)-(?: +(.*))?")
 
-_FLOW_ITEM = r"""(?:"[^"\\]*"|[^\W_][\w ./+-]*)"""
-_FLOW_LIST = re.compile(rf"\[ *(?:{_FLOW_ITEM} *(?:, *{_FLOW_ITEM} *)*+)?\]")
+# Possessive, so that no arrangement of blanks makes it try one split of them after another.
+_FLOW_ITEM = r"""(?:"[^"\\]*+"|[^\W_][\w ./+-]*+)"""
+_FLOW_LIST = re.compile(rf"\[ *+(?:{_FLOW_ITEM} *+(?:, *+{_FLOW_ITEM} *+)*+)?\]")
 _FLOW_ITEMS = re.compile(_FLOW_ITEM)
 
 _INDICATORS: Final = frozenset("-?:,[]{}#&*!|>'\"%@`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -70,7 +71,9 @@ def test_type_as_written_is_kept() -> None:
     ("text", "title"),
     [
         ("---\nname: N\n---\n# Heading\ntext", "N"),
-        ("# Heading of it #\ntext", "Heading of it"),
+        ("# Heading of it ##  \ntext", "Heading of it"),
+        ("# C#", "C#"),
+        ("# #", "deploy-steps"),
         ("---\ntype: user\n---\n\n## Heading\ntext", "Heading"),
         ("text\n# Heading\n", "deploy-steps"),
         ("#no heading", "deploy-steps"),
@@ -179,6 +182,50 @@ def test_usage_text_is_the_normal_form_of_all_of_a_usage_note() -> None:
 def test_normal_form_folds_width_and_case() -> None:
     assert normalize("ＤＢ ﬁle ℡ ÄÖ ①") == "db file tel äö 1"
     assert normalize("Plain ASCII") == "plain ascii"
+
+
+COMBINING = st.lists(
+    st.sampled_from(
+        [
+            *"aΣ ~1漢かﾊ가ㅎ\n",
+            "\u1100",
+            "\u1161",
+            "\u11a8",
+            "\uff9e",
+            "\u3099",
+            "\u0301",
+            "\u0327",
+            "①",
+            "℡",
+            "ﬁ",
+        ]
+    ),
+    max_size=120,
+).map("".join)
+
+
+@given(COMBINING, st.sampled_from(["", "é" * 700, "漢" * 1_500, "x" * 2_500]), COMBINING)
+@settings(max_examples=300, deadline=None)
+def test_long_text_has_the_normal_form_of_a_short_one(start: str, middle: str, end: str) -> None:
+    text = start + middle + end + "é" + "-" * 2_500
+
+    assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("a" + "\u0301" * 60_000 + "\u0327" * 60_000, id="marks to be sorted"),
+        pytest.param("a\u0301\u0327" * 40_000, id="marks everywhere"),
+        pytest.param("# a" + " " * 200_000 + "b", id="blanks in a heading"),
+        pytest.param("# " + "# " * 100_000 + "b", id="hashes in a heading"),
+        pytest.param("Σ'" * 100_000, id="sigmas"),
+    ],
+)
+def test_hostile_body_costs_in_proportion(body: str) -> None:
+    started = time.process_time()
+    assert parsed(body).body
+    assert time.process_time() - started < 2
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))

@@ -246,6 +246,18 @@ def test_forged_git_file_does_not_claim_another_project(tmp_path: Path, home: Pa
         assert found(forged, home).repository == str(forged)
 
 
+def test_forged_git_directory_does_not_claim_another_project(tmp_path: Path, home: Path) -> None:
+    """Here both directions agree, but the worktree's own directory lies in the forger's hands."""
+    main, forged = repository(tmp_path / "main"), tmp_path / "forged"
+    own = forged / "worktrees/tree"
+    own.mkdir(parents=True)
+    (forged / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{forged}/.git\n")
+    for claim in (f"{main}/.git", f"{main}/.git/."):
+        (own / "commondir").write_text(claim)
+        assert found(forged, home).repository == str(forged)
+
+
 def test_odd_git_entries_neither_block_nor_fail(tmp_path: Path, home: Path) -> None:
     for name in ("pipe", "loop", "empty"):
         (tmp_path / name).mkdir()
