@@ -49,7 +49,7 @@ def by_yaml(text: str) -> Fields:
 
 
 @given(st.lists(LINES, min_size=1, max_size=5).map("\n".join))
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_what_is_read_plainly_is_what_yaml_reads(text: str) -> None:
     fields = read_plain(text)
     event("left to YAML" if fields is None else "read")
