@@ -11,10 +11,7 @@ import msgspec
 
 from memrecalld.memory.document import Document, Scope
 from memrecalld.memory.parse import content_hash, parse
-from memrecalld.memory.reader import Found, Reading, Signature, read, signature_of
-
-GRACE_NS: Final = 1_000_000_000
-"""For so long after its last change an empty file is taken for one that is being written."""
+from memrecalld.memory.reader import GRACE_NS, Found, Reading, Refused, Signature, read, signature_of
 
 _READ_ATTEMPTS: Final = 3
 
@@ -55,11 +52,13 @@ class EntryReader:
 
         Raises:
             OSError: it cannot be opened or read.
-            Refused: it is no regular file any more.
+            Refused: it is no regular file any more; ``being-written``, where there is no good form of it yet.
         """
-        reading = _read_steadily(found)
         now = self._clock()
-        if old is not None and _is_being_written(reading, old, now):
+        reading = _read_steadily(found, now)
+        if _is_being_written(reading, old, now):
+            if old is None:
+                raise Refused("being-written")
             return Entry(_signature(reading.status, settled=False), old, provisional=True)
         settled = reading.steady and now - reading.status.st_ctime_ns > _tick(reading.status)
         return Entry(_signature(reading.status, settled=settled), self._document(found, reading, old))
@@ -80,24 +79,28 @@ class EntryReader:
         )
 
 
-def _read_steadily(found: Found) -> Reading:
+def _read_steadily(found: Found, now_ns: int) -> Reading:
     """Read until the file holds still, a few times at most."""
-    reading = read(found)
+    reading = read(found, now_ns)
     for _ in range(_READ_ATTEMPTS - 1):
-        if reading.steady:
+        if reading.steady or reading.written_to:
             break
-        reading = read(found)
+        reading = read(found, now_ns)
     return reading
 
 
-def _is_being_written(reading: Reading, old: Document, now: int) -> bool:
-    """Whether a file that had text is in the middle of a change: it reads empty, or does not hold still.
+def _is_being_written(reading: Reading, old: Document | None, now: int) -> bool:
+    """Whether a file is in the middle of a change: it does not hold still, or had text and reads empty.
 
-    Some programs empty a file and then fill it. For a moment its last good form stands in.
+    Some programs empty a file and then fill it, or write it piece by piece. For a moment its last good form
+    stands in.
     """
+    if reading.written_to:
+        return True
     if now - reading.status.st_mtime_ns >= GRACE_NS:
         return False
-    return not reading.steady or (not reading.data.strip() and bool(old.body or old.description))
+    had_text = old is not None and bool(old.body or old.description)
+    return not reading.steady or (had_text and not reading.data.strip())
 
 
 def _signature(status: os.stat_result, *, settled: bool) -> Signature:

@@ -22,7 +22,7 @@ from memrecalld.errors import MemrecallError, ProjectMemoryError
 from memrecalld.memory.document import Document
 from memrecalld.memory.entry import Entry
 from memrecalld.memory.layouts import Root
-from memrecalld.memory.scan import RootScan, Unfollowable, read_entry, scan_root
+from memrecalld.memory.scan import BeingWritten, RootScan, Unfollowable, read_entry, scan_root
 from memrecalld.memory.walk import Identity, identity_of
 from memrecalld.memory.watcher import Changes, Watcher
 
@@ -111,12 +111,15 @@ class Folder:
             self._waiting.append(done)
             self._start(self._read_all)
         elif len(self._changes.files) > INLINE_FILES:
-            self._waiting.append(done)
+            self._waiting.append(lambda: self.refresh(identity, done))
             self._start(self._read_changed)
         else:
             if self._changes.files:
                 self._apply(self._update(self._take_changed()))
-            done()
+            if self._changes.tree:  # some of it cannot be told from single files
+                self.refresh(identity, done)
+            else:
+                done()
 
     def reread(self, relative_paths: Sequence[str], done: Callable[[], None]) -> None:
         """Call ``done`` when these notes are held as they are now; cheap where a whole refresh is not."""
@@ -200,9 +203,7 @@ class Folder:
     def _read(self, scan: RootScan, trusted: bool, watcher: Watcher | None, watches: set[int]) -> None:
         self.error = None
         self._apply(scan.changed)
-        for path, entry in scan.changed.items():
-            if entry is not None and entry.provisional:
-                self._changes.files.add(path)
+        self._changes.files.update(scan.unfinished)
         self._scan = msgspec.structs.replace(scan, entries={}, changed={})
         self._trusted = trusted
         if watcher is not None:
@@ -225,6 +226,9 @@ class Folder:
             old = self._entries.get(path)
             try:
                 entry = read_entry(self.root, path, old, allowed=self._allowed)
+            except BeingWritten:
+                self._changes.files.add(path)
+                continue
             except (Unfollowable, OSError):
                 self._changes.tree = True
                 continue

@@ -8,11 +8,13 @@ device.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from errno import ESTALE
+from errno import EAGAIN, ESTALE
 from typing import Final
 
 import msgspec
@@ -21,6 +23,12 @@ from memrecalld.memory.skips import Reason
 
 MAX_FILE_BYTES: Final = 256 * 1024
 """Bytes of a file that are read; 1,200 characters of it can ever be shown."""
+
+GRACE_NS: Final = 1_000_000_000
+"""For so long after its last change a file that is empty, or does not hold still, is taken for half-written."""
+
+WRITER_GRACE_NS: Final = 5_000_000_000
+"""For so long, if it is open for writing: a program may keep a file open for good."""
 
 _READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _LIST: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -71,6 +79,8 @@ class Reading(msgspec.Struct, frozen=True):
     """The file goes on beyond ``data``."""
     steady: bool
     """The file did not change from the opening to the end of the reading."""
+    written_to: bool
+    """It is open for writing somewhere, and was written not long ago."""
 
 
 def signature_of(status: os.stat_result) -> Signature:
@@ -156,8 +166,8 @@ def followed_file(relative_path: str, reference: int, status: os.stat_result) ->
     return Found(relative_path, status, _by_descriptor(reference), None)
 
 
-def read(found: Found) -> Reading:
-    """Read a file, up to a bound.
+def read(found: Found, now_ns: int) -> Reading:
+    """Read a file, up to a bound. ``now_ns`` is the time, nanoseconds since the epoch.
 
     Raises:
         OSError: it cannot be opened or read.
@@ -169,7 +179,8 @@ def read(found: Found) -> Reading:
         if not stat.S_ISREG(before.st_mode):
             raise Refused("not-a-regular-file")
         data = _read_up_to(descriptor, before.st_size)
-        after = os.fstat(descriptor)
+        written_to = now_ns - before.st_mtime_ns < WRITER_GRACE_NS and _has_writer(descriptor)
+        after = os.fstat(descriptor)  # after the look for a writer: one that left in between has left a trace
     finally:
         os.close(descriptor)
     shortened = len(data) > MAX_FILE_BYTES
@@ -178,8 +189,25 @@ def read(found: Found) -> Reading:
         data=data[:MAX_FILE_BYTES],
         status=after,
         shortened=shortened,
+        written_to=written_to,
         steady=whole and signature_of(before) == signature_of(after),
     )
+
+
+def _has_writer(descriptor: int) -> bool:
+    """Somebody has the file open for writing, as far as the file system knows.
+
+    A read lease is granted only where nobody has (fcntl(2)), so asking for one tells; it is given back at
+    once. Who opens the file in that moment waits for it, and we are told by a signal that nobody minds.
+    """
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        # Other errors: not our file, or a file system without leases.
+        return error.errno == EAGAIN
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
 
 
 def _read_up_to(descriptor: int, size: int) -> bytes:

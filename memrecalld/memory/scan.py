@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -43,6 +43,8 @@ class RootScan(msgspec.Struct, frozen=True, kw_only=True):
     """What differs from the previous scan; ``None`` for what is gone."""
     identity: Identity | None
     """Device and inode of the folder; ``None`` if it is missing or could not be opened."""
+    unfinished: tuple[str, ...]
+    """Paths of files that were being written: to be read again soon."""
     linked: bool
     """Something in it is reached through a link or has several names, so it can change without an event."""
 
@@ -78,14 +80,19 @@ def scan_root(
     state: Literal["read", "missing", "failed"] = "read"
     changed: dict[str, Entry | None] = {}
     identity: Identity | None = None
+    unfinished: list[str] = []
     linked = False
     failure: Reason | None = None
     try:
         with opened_root(root.real_path) as descriptor:
             identity = identity_of(os.fstat(descriptor))
-            walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering)
+            walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering, previous=previous or ())
             reader = EntryReader(root.scope, root.real_path, clock)
             for path, entry, fresh in _read_entries(walk, reader, previous or {}):
+                if entry is None or entry.provisional:
+                    unfinished.append(path)
+                if entry is None:
+                    continue
                 entries[path] = entry
                 if fresh:
                     changed[path] = entry
@@ -115,14 +122,15 @@ def scan_root(
         read_files=read_files,
         changed=changed,
         identity=identity,
+        unfinished=tuple(unfinished),
         linked=linked,
     )
 
 
 def _read_entries(
     walk: Walk, reader: EntryReader, previous: Mapping[str, Entry]
-) -> Iterator[tuple[str, Entry, bool]]:
-    """Each note by its path, and whether its file was read for it."""
+) -> Iterator[tuple[str, Entry | None, bool]]:
+    """Each note by its path, and whether its file was read for it; no note where it is only being written."""
     for found in walk.topics():
         path = found.relative_path
         old = previous.get(path)
@@ -133,14 +141,23 @@ def _read_entries(
             entry = reader.entry(found, old.document if old is not None else None)
         except Refused as refused:
             walk.skips.add(path, refused.reason)
+            if refused.reason == "being-written":
+                yield path, None, False
         except OSError as error:
             walk.failed(path, error)
         else:
             yield path, entry, True
 
 
+_ATTEMPTS: Final = 5
+
+
+class BeingWritten(Exception):
+    """A file is half-written, and there is no earlier form of it."""
+
+
 class Unfollowable(Exception):
-    """A file that events do not tell of: it is a link, or has several names."""
+    """A file that events do not tell of: it is a link, has several names, or does not hold still."""
 
 
 def read_entry(root: Root, relative_path: str, old: Entry | None, *, allowed: Sequence[str]) -> Entry | None:
@@ -149,25 +166,37 @@ def read_entry(root: Root, relative_path: str, old: Entry | None, *, allowed: Se
     Blocks. Opens the file anew and checks where it lies.
 
     Raises:
+        BeingWritten: it is new, and not whole yet.
         OSError: no file can be opened at all, which says nothing about this one.
         Unfollowable: see there.
     """
-    try:
-        with (
-            opened_root(root.real_path) as descriptor,
-            followed(descriptor, relative_path, allowed) as (reference, status),
-        ):
-            found = followed_file(relative_path, reference, status)
-            entry = EntryReader(root.scope, root.real_path, time.time_ns).entry(
-                found, old.document if old is not None else None
-            )
-            lies_there = real_path_of(reference) == f"{root.real_path}/{relative_path}"
-    except Refused:
-        return None
-    except OSError as error:
-        if error.errno in EXHAUSTED:
-            raise
-        return None
-    if status.st_nlink > 1 or not lies_there:
-        raise Unfollowable
+    for _ in range(_ATTEMPTS):
+        try:
+            return _read_entry(root, relative_path, old, allowed)
+        except Refused as refused:
+            if refused.reason == "being-written":
+                raise BeingWritten from None
+            if refused.reason != "vanished":
+                return None
+            # Another file took its place between two system calls: that one is meant.
+        except OSError as error:
+            if error.errno in EXHAUSTED:
+                raise
+            return None
+    raise Unfollowable
+
+
+def _read_entry(root: Root, relative_path: str, old: Entry | None, allowed: Sequence[str]) -> Entry:
+    with (
+        opened_root(root.real_path) as descriptor,
+        followed(descriptor, relative_path, allowed) as (reference, status),
+    ):
+        found = followed_file(relative_path, reference, status)
+        entry = EntryReader(root.scope, root.real_path, time.time_ns).entry(
+            found, old.document if old is not None else None
+        )
+        if os.fstat(reference).st_nlink == 0:
+            raise Refused("vanished")
+        if status.st_nlink > 1 or real_path_of(reference) != f"{root.real_path}/{relative_path}":
+            raise Unfollowable
     return entry

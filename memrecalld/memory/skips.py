@@ -21,6 +21,7 @@ Reason = Literal[
     "too-deep",  # below the deepest level
     "name-not-unicode",  # a name that no JSON text can hold
     "moved",  # a memory folder that a link leads elsewhere from, since the moment it was looked up
+    "being-written",  # new and half-written; a note as soon as it is whole
     "no-descriptors",  # the process or the system cannot open any more files
 ]
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from errno import ENOENT
 from typing import Final, Literal, NamedTuple
 
 from memrecalld.memory.reader import (
@@ -29,6 +31,12 @@ MAX_DEPTH: Final = 16
 """Folders below the root in which notes are looked for; each costs a descriptor while the walk is in it."""
 
 INDEX_NAME: Final = "MEMORY.md"
+
+_LISTINGS: Final = 3
+
+TICK_NS: Final = 100_000_000
+"""Nanoseconds within which something can change twice and keep its times: the kernel's clock ticks every 1 to
+10 ms."""
 
 Identity = tuple[int, int]
 """Device and inode."""
@@ -52,6 +60,12 @@ def is_topic_name(name: str) -> bool:
     )
 
 
+class _Listing(NamedTuple):
+    entries: dict[str, os.DirEntry[str]]
+    steady: bool
+    """The folder did not change meanwhile, so nothing can have been passed over."""
+
+
 class Walk:
     """One pass over a memory folder. Blocking; holds one descriptor for each level and no more."""
 
@@ -62,12 +76,15 @@ class Walk:
         allowed: Sequence[str],
         skips: Skips,
         entering: Callable[[int, str], None] = lambda _descriptor, _prefix: None,
+        previous: Collection[str] = (),
     ) -> None:
         """``root`` is a descriptor of the folder, ``allowed`` the real paths that links may lead into.
 
         ``entering`` is called with the descriptor of each folder and the prefix of the relative paths in it,
-        before the folder is listed.
+        before the folder is listed. ``previous`` holds the relative paths that were found the last time:
+        where a folder changes while it is listed, they are looked for by name.
         """
+        self._previous = previous
         self._root = root
         self._allowed = allowed
         self._entering = entering
@@ -89,7 +106,8 @@ class Walk:
             yield from self._follow(self._links.popleft())
 
     def _folder(self, descriptor: int, prefix: str, above: tuple[Identity, ...]) -> Iterator[Found]:
-        identity = identity_of(os.fstat(descriptor))
+        status = os.fstat(descriptor)
+        identity = identity_of(status)
         if identity in self._folders:
             self.skips.add(prefix.rstrip("/"), "duplicate")
             return
@@ -97,16 +115,14 @@ class Walk:
         ancestors = (*above, identity)
         self._entering(descriptor, prefix)
         try:
-            with os.scandir(descriptor) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+            listed = _list(descriptor, status)
         except OSError as error:
             if not prefix:
                 raise
             self.failed(prefix.rstrip("/"), error)
             return
         folders: list[str] = []
-        for entry in listed:
-            name = entry.name
+        for name, entry in sorted(listed.entries.items()):
             match self._kind(prefix, entry):
                 case "link":
                     self._links.append(_Link(prefix + name, ancestors))
@@ -114,8 +130,16 @@ class Walk:
                     folders.append(name)
                 case "file":
                     yield from self._file(descriptor, prefix, name, ancestors)
+        if not listed.steady:
+            for name in self._expected(prefix) - listed.entries.keys():
+                yield from self._file(descriptor, prefix, name, ancestors, expected=True)
         for name in folders:
             yield from self._subfolder(descriptor, prefix, name, ancestors)
+
+    def _expected(self, prefix: str) -> set[str]:
+        """Names of the notes that a folder held the last time."""
+        names = (path[len(prefix) :] for path in self._previous if path.startswith(prefix))
+        return {name for name in names if "/" not in name}
 
     def _kind(self, prefix: str, entry: os.DirEntry[str]) -> Literal["file", "folder", "link"] | None:
         """What to take ``entry`` for; ``None`` if it is no topic and cannot lead to any."""
@@ -143,11 +167,20 @@ class Walk:
         return kind
 
     def _file(
-        self, directory: int, prefix: str, name: str, ancestors: tuple[Identity, ...]
+        self,
+        directory: int,
+        prefix: str,
+        name: str,
+        ancestors: tuple[Identity, ...],
+        *,
+        expected: bool = False,
     ) -> Iterator[Found]:
+        """``expected``: it was not listed, so that it may well be gone."""
         try:
             status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         except OSError as error:
+            if expected and error.errno == ENOENT:
+                return
             self.failed(prefix + name, error)
             return
         if stat.S_ISREG(status.st_mode):
@@ -216,6 +249,25 @@ class Walk:
         if error.errno in EXHAUSTED:
             raise error
         self.skips.add(relative_path, reason_of(error))
+
+
+def _list(descriptor: int, before: os.stat_result) -> _Listing:
+    """What a folder holds. ``before`` is its status before this.
+
+    A listing can pass over a name that is renamed or replaced during it (readdir(3p)); so while the folder
+    changes it is listed again, a few times, and what any listing had is taken.
+    """
+    found: dict[str, os.DirEntry[str]] = {}
+    for _ in range(_LISTINGS):
+        with os.scandir(descriptor) as entries:
+            found.update((entry.name, entry) for entry in entries)
+        after = os.fstat(descriptor)
+        # Within a tick of the clock a folder can change twice and keep its times.
+        quiet = time.time_ns() - after.st_ctime_ns > TICK_NS
+        if quiet and after.st_ctime_ns == before.st_ctime_ns:
+            return _Listing(found, steady=True)
+        before = after
+    return _Listing(found, steady=False)
 
 
 def identity_of(status: os.stat_result) -> Identity:

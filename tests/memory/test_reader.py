@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from memrecalld.memory.reader import (
 )
 from tests.memory.trees import in_time
 
+NOW_NS = time.time_ns()
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[int]:
@@ -38,7 +41,7 @@ def found(path: Path, folder: int) -> Found:
 def test_file_is_read_whole(tmp_path: Path, folder: int) -> None:
     (tmp_path / "a.md").write_bytes(b"text")
 
-    reading = read(found(tmp_path / "a.md", folder))
+    reading = read(found(tmp_path / "a.md", folder), NOW_NS)
 
     assert (reading.data, reading.shortened, reading.steady) == (b"text", False, True)
     assert signature_of(reading.status) == signature_of((tmp_path / "a.md").stat())
@@ -49,7 +52,7 @@ def test_file_beyond_the_bound_is_read_up_to_it(extra: int, tmp_path: Path, fold
     (tmp_path / "a.md").touch()
     os.truncate(tmp_path / "a.md", MAX_FILE_BYTES + extra)
 
-    reading = read(found(tmp_path / "a.md", folder))
+    reading = read(found(tmp_path / "a.md", folder), NOW_NS)
 
     assert len(reading.data) == MAX_FILE_BYTES + min(extra, 0)
     assert reading.shortened == (extra > 0)
@@ -57,7 +60,7 @@ def test_file_beyond_the_bound_is_read_up_to_it(extra: int, tmp_path: Path, fold
 
 
 def test_file_that_says_it_is_empty_is_read_to_its_end() -> None:
-    reading = read(Found("status", Path("/proc/self/status").stat(), "/proc/self/status", None))
+    reading = read(Found("status", Path("/proc/self/status").stat(), "/proc/self/status", None), NOW_NS)
 
     assert reading.data.startswith(b"Name:")
     assert reading.data.endswith(b"\n")
@@ -70,7 +73,7 @@ def test_link_in_place_of_a_listed_file_is_not_followed(tmp_path: Path, folder: 
     (tmp_path / "a.md").symlink_to("b.md")
 
     with pytest.raises(OSError, match="symbolic links"):
-        read(listed)
+        read(listed, NOW_NS)
 
 
 def test_pipe_in_place_of_a_listed_file_neither_blocks_nor_is_read(tmp_path: Path, folder: int) -> None:
@@ -80,7 +83,7 @@ def test_pipe_in_place_of_a_listed_file_neither_blocks_nor_is_read(tmp_path: Pat
     os.mkfifo(tmp_path / "a.md")
 
     with pytest.raises(Refused) as refusal:
-        in_time(lambda: read(listed))
+        in_time(lambda: read(listed, NOW_NS))
 
     assert refusal.value.reason == "not-a-regular-file"
 
@@ -92,7 +95,7 @@ def test_folder_in_place_of_a_listed_file_is_not_read(tmp_path: Path, folder: in
     (tmp_path / "a.md").mkdir()
 
     with pytest.raises(Refused):
-        read(listed)
+        read(listed, NOW_NS)
 
 
 def test_link_in_place_of_a_listed_folder_is_not_followed(tmp_path: Path, folder: int) -> None:
@@ -118,7 +121,7 @@ def test_reference_is_checked_where_it_lies(tmp_path: Path, folder: int) -> None
         (tmp_path / "link.md").symlink_to(outside / "a.md")
         (inside / "a.md").rename(inside / "b.md")
         (inside / "a.md").write_bytes(b"another")
-        assert read(file).data == b"text"
+        assert read(file, NOW_NS).data == b"text"
 
     with pytest.raises(Refused) as refusal, followed(folder, "link.md", [str(inside)]):
         pass

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import memrecalld
 from memrecalld.errors import ProjectMemoryError
 from memrecalld.memory import entry as entry_module
 from memrecalld.memory.layouts import Root
-from memrecalld.memory.reader import MAX_FILE_BYTES, Found, Reading, read
+from memrecalld.memory.reader import MAX_FILE_BYTES, WRITER_GRACE_NS, Found, Reading, read
 from memrecalld.memory.scan import RootScan, scan_root
 from memrecalld.memory.skips import MAX_LISTED, Skips, reason_of
 from tests.memory.trees import as_ordinary_user, in_time, later, reasons, root_of, scan, titles
@@ -285,13 +286,13 @@ def test_file_that_changes_while_it_is_read_is_read_again(
     path.write_text("# half")
     readings: list[Reading] = []
 
-    def read_during_a_write(found: Found) -> Reading:
-        reading = read(found)
+    def read_during_a_write(found: Found, now_ns: int) -> Reading:
+        reading = read(found, now_ns)
         readings.append(reading)
         if len(readings) > changes:
             return reading
         path.write_text(f"# whole {len(readings)}")
-        return Reading(reading.data, reading.status, reading.shortened, steady=False)
+        return structs.replace(reading, steady=False)
 
     monkeypatch.setattr(entry_module, "read", read_during_a_write)
 
@@ -304,7 +305,7 @@ def test_reading_notices_a_change_during_it(notes: Path, monkeypatch: pytest.Mon
     path.write_text("text")
 
     found = Found("a.md", path.stat(), str(path), None)
-    quiet = read(found)
+    quiet = read(found, time.time_ns())
 
     def read_and_grow(descriptor: int, size: int) -> bytes:
         if path.stat().st_size == len("text"):
@@ -313,10 +314,46 @@ def test_reading_notices_a_change_during_it(notes: Path, monkeypatch: pytest.Mon
 
     os_read = os.read
     monkeypatch.setattr(os, "read", read_and_grow)
-    disturbed = read(found)
+    disturbed = read(found, time.time_ns())
 
     assert (quiet.data, quiet.steady, quiet.shortened) == (b"text", True, False)
     assert not disturbed.steady
+
+
+def test_note_that_is_being_written_keeps_its_last_good_form(notes: Path) -> None:
+    path = notes / "a.md"
+    path.write_text("# Old")
+    first = scan(notes)
+    with path.open("w") as stream:
+        stream.write("# Ha")
+        stream.flush()
+        during = scan(notes, previous=first.entries, clock=time.time_ns)
+        stream.write("lf and half")
+    after = scan(notes, previous=during.entries, clock=time.time_ns)
+
+    assert (titles(during), during.unfinished) == ({"a.md": "Old"}, ("a.md",))
+    assert (titles(after), after.unfinished) == ({"a.md": "Half and half"}, ())
+
+
+def test_new_note_appears_when_it_is_whole(notes: Path) -> None:
+    with (notes / "a.md").open("w") as stream:
+        stream.write("# Ha")
+        stream.flush()
+        during = scan(notes, clock=time.time_ns)
+        stream.write("lf and half")
+    after = scan(notes, previous=during.entries, clock=time.time_ns)
+
+    assert (titles(during), during.unfinished, during.skipped) == ({}, ("a.md",), {"being-written": 1})
+    assert titles(after) == {"a.md": "Half and half"}
+
+
+def test_note_that_stays_open_is_read_after_a_while(notes: Path) -> None:
+    with (notes / "a.md").open("w") as stream:
+        stream.write("# Log")
+        stream.flush()
+        later = scan(notes, clock=lambda: time.time_ns() + 2 * WRITER_GRACE_NS)
+
+    assert titles(later) == {"a.md": "Log"}
 
 
 # --- what cannot be read
