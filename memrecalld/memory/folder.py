@@ -111,15 +111,19 @@ class Folder:
             self._waiting.append(done)
             self._start(self._read_all)
         elif len(self._changes.files) > INLINE_FILES:
-            self._waiting.append(lambda: self.refresh(identity, done))
+            self._waiting.append(lambda: self._conclude(identity, done))
             self._start(self._read_changed)
         else:
             if self._changes.files:
                 self._apply(self._update(self._take_changed()))
-            if self._changes.tree:  # some of it cannot be told from single files
-                self.refresh(identity, done)
-            else:
-                done()
+            self._conclude(identity, done)
+
+    def _conclude(self, identity: Identity | None, done: Callable[[], None]) -> None:
+        """The changed files were read; some of what changed may only show in the whole."""
+        if self._changes.tree:
+            self.refresh(identity, done)
+        else:
+            done()
 
     def reread(self, relative_paths: Sequence[str], done: Callable[[], None]) -> None:
         """Call ``done`` when these notes are held as they are now; cheap where a whole refresh is not."""

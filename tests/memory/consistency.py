@@ -3,8 +3,8 @@
     python -m tests.memory.consistency MODE CHECKS FOLDER
 
 ``MODE`` is ``watched``, ``compared`` (no events) or ``overflowed`` (now and then the writer makes more events
-than the kernel's queue holds). What the writer says it has done was done before the next reading begins, so that
-reading must show it, or something newer. Run as a program so that limits can be set for it from outside.
+than the kernel's queue holds). What the writer says it has done was done before the next reading begins, so
+that reading must show it, or something newer. A program, so that limits can be set for it from outside.
 """
 
 from __future__ import annotations
