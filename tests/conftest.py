@@ -60,6 +60,18 @@ def daemon(start_daemon: StartDaemon) -> DaemonProcess:
     return start_daemon()
 
 
+@pytest.fixture(scope="module")
+def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
+    """As ``daemon``, but one for all tests of a module, which only ask and keep apart by their sessions.
+
+    A start takes longer than all their questions.
+    """
+    daemon = DaemonProcess(tmp_path_factory.mktemp("shared") / "home")
+    with contextlib.closing(daemon):
+        daemon.start()
+        yield daemon
+
+
 @pytest.fixture
 def model() -> Iterator[Model]:
     """A model on a local port; ``start_daemon(model.config)`` makes it the selector."""

@@ -15,6 +15,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     The statuses are those of ``memrecalld.cli.command.Status``.
     """
     arguments = sys.argv[1:] if argv is None else argv
+    if arguments and arguments[0] == "hook":
+        from memrecalld.hooks.process import main as hook  # noqa: PLC0415 - and this one runs at every prompt
+
+        return hook(arguments[1:])
     from memrecalld.cli.command import run  # noqa: PLC0415 - argparse is not for every command
 
     return run(arguments)

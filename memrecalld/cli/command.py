@@ -127,6 +127,22 @@ def _parser() -> argparse.ArgumentParser:
             "--project", metavar="DIR", help="a folder of the project (default: the current one)"
         )
         each.add_argument("--json", action="store_true", help="print the daemon's answer as JSON")
+    for name, summary, uninstall in (
+        ("install-hooks", "let an agent recall by itself, through the hooks in its settings", False),
+        ("uninstall-hooks", "take those hooks out again", True),
+    ):
+        hooks = command(name, "hooks", summary)
+        hooks.set_defaults(uninstall=uninstall)
+        hooks.add_argument("--host", required=True, choices=("claude", "qwen"), help="whose settings")
+        scope = hooks.add_mutually_exclusive_group()
+        scope.add_argument("--user", action="store_true", help="for all of your projects (the default)")
+        scope.add_argument(
+            "--project", action="store_true", help="for the project in the current folder only"
+        )
+        hooks.add_argument("--dry-run", action="store_true", help="show the change and do nothing")
+    hook = command("hook", "hook", "answer one event of an agent; its hooks run this, and it never fails")
+    hook.add_argument("event", metavar="EVENT")
+    hook.add_argument("--host", required=True, choices=("claude", "qwen"))
     command("demo", "demo", "show one whole turn, with invented notes and a private daemon")
     return parser
 

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from types import FrameType
 from typing import Final, NoReturn
@@ -26,9 +27,9 @@ _OTHER_QUERIES: Final = (
 _SMALL_TALK: Final = "ok, go on"
 
 _OPENING: Final = """\
-A private daemon with {total} invented notes: {project} of a project, {user} of its user.
-It sees nothing of yours, and nothing of it will stay. A small local program stands in
-for the model: it answers after {answer_s:g} s, by a simple rule."""
+A private daemon runs in {home}, with invented notes:
+{project} of a project, {user} of its user. It sees nothing of yours, and nothing of it will stay.
+A small local program stands in for the model: it answers after {answer_s:g} s, by a simple rule."""
 
 _CLOSING: Final = """
 Start the real daemon for your own notes:
@@ -46,10 +47,15 @@ _STAND_IN: Final = "the stand-in for a model"
 def run(_arguments: argparse.Namespace) -> None:
     """Set the stage, play, and clear it away whatever happens."""
     with _stopped_by_signals(), stage() as world, model_stand_in() as model:
-        notes = world.copy_notes()
+        world.copy_notes()
         world.configure(model.base_url)
         with world.daemon() as client:
-            print(_OPENING.format(total=sum(notes.values()), answer_s=ANSWER_S, **notes))
+            scopes = Counter(each["scope"] for each in client.list(project_root=world.project))
+            print(
+                _OPENING.format(
+                    home=world.home, answer_s=ANSWER_S, project=scopes["project"], user=scopes["user"]
+                )
+            )
             _play_turn(client, world)
             _play_languages(client, world)
             _play_small_talk(client, world, model)
@@ -62,11 +68,11 @@ def _play_turn(client: Client, world: Stage) -> None:
     print_fast(turn.fast)
     started = time.monotonic()
     result = turn.tool_result("read_file")
-    print(f"First tool result: {result['state']}; the model has not answered yet.")
+    print(f"First tool result: {result['state']}.")
     while result["state"] == "pending" and time.monotonic() - started < _MODEL_WAIT_S:
         time.sleep(POLL_S)
         result = turn.tool_result("read_file")
-    print(f"A tool result {time.monotonic() - started:.1f} s later: {result['state']}.\n")
+    print(f"Tool result after {time.monotonic() - started:.1f} s: {result['state']}.\n")
     print_refined(result, shown=len(turn.delivery["documents"]) if turn.delivery else 0, model=_STAND_IN)
     print_outcome(turn.end())
 

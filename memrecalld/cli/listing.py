@@ -9,7 +9,7 @@ from memrecalld.cli.text import printable_json, table
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """List and print, newest first."""
+    """List and print: the project's notes, then the user's, newest first."""
     project = project_of(arguments)
     with connect(arguments) as client:
         documents = client.list(project_root=project)

@@ -175,7 +175,7 @@ class AsyncClient:
         return documents
 
     async def list(self, *, project_root: ProjectPath | None = None) -> ListedDocuments:
-        """The newest notes, at most 200 of each scope, newest first."""
+        """The newest notes, at most 200 of each scope: the project's, then the user's, newest first."""
         answer = await self._call("memory/list", project_params(project_root))
         documents: ListedDocuments = answer["documents"]
         return documents

@@ -176,7 +176,7 @@ class Client:
     def list(
         self, *, project_root: ProjectPath | None = None, timeout: float | None = None
     ) -> ListedDocuments:
-        """The newest notes, at most 200 of each scope, newest first."""
+        """The newest notes, at most 200 of each scope: the project's, then the user's, newest first."""
         documents: ListedDocuments = self._call("memory/list", project_params(project_root), timeout)[
             "documents"
         ]

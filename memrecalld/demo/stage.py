@@ -43,7 +43,8 @@ _DAYS_OLD: Final = {
 """Age of each note in days; the others are of today."""
 
 _DAY_S: Final = 86_400
-_START_S: Final = 15.0
+_START_S: Final = 60.0
+"""A start takes a second; this is for machines that are busy beyond all measure."""
 _STOP_S: Final = 5.0
 _POLL_S: Final = 0.02
 
@@ -72,24 +73,20 @@ class Stage:
             "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
         }
 
-    def copy_notes(self) -> dict[str, int]:
-        """Put the notes where the native layout has them; returns how many there are of each scope."""
+    def copy_notes(self) -> None:
+        """Put the notes where the native layout has them."""
         self.project.mkdir()
-        copied: dict[str, int] = {}
         roots = places(
             str(self.project), environment=self.environment, home=str(self.home), layouts=("native",)
         ).roots
         for root in roots:
-            sources = sorted((_NOTES / root.scope).glob("*.md"))
             folder = Path(root.path)
             folder.mkdir(parents=True)
-            for source in sources:
+            for source in (_NOTES / root.scope).glob("*.md"):
                 note = folder / source.name
                 shutil.copyfile(source, note)
                 saved = time.time() - _DAYS_OLD.get(source.stem, 0) * _DAY_S
                 os.utime(note, (saved, saved))
-            copied[root.scope] = len(sources)
-        return copied
 
     def configure(self, base_url: str) -> None:
         """Let the model at ``base_url`` be the selector."""
@@ -99,7 +96,7 @@ class Stage:
 
     @contextmanager
     def daemon(self) -> Iterator[Client]:
-        """A client of the private daemon, which runs until the end of the block.
+        """A client of the private daemon, which has read the notes and runs until the end of the block.
 
         Raises ``StageError`` if it does not start.
         """
@@ -115,6 +112,7 @@ class Stage:
             )
         try:
             with self._connect(process, log) as client:
+                self._wait_until_read(client)
                 yield client
         finally:
             process.terminate()
@@ -128,11 +126,17 @@ class Stage:
         deadline = time.monotonic() + _START_S
         while process.poll() is None and time.monotonic() < deadline:
             try:
-                return Client.connect(str(self.socket))
+                return Client.connect(str(self.socket), call_timeout=_START_S)
             except ClientError:
                 time.sleep(_POLL_S)
         said = log.read_text(errors="replace").strip() or "it said nothing"
         raise StageError(f"the private daemon did not start: {said}")
+
+    def _wait_until_read(self, client: Client) -> None:
+        expected = sum(1 for _ in _NOTES.glob("*/*.md"))
+        deadline = time.monotonic() + _START_S
+        while len(client.list(project_root=self.project)) < expected and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
 
 
 @contextmanager

@@ -12,25 +12,43 @@ from memrecalld.cli import main
 from memrecalld.cli.text import width
 from memrecalld.client import Client
 from tests.support.notes import note
+from tests.support.turns import TOO_BUSY
 
 OSC = "\x1b]0;owned\x07\x9b2J\u202e"
 
 
+@pytest.fixture(scope="module")
+def asked(shared_daemon):
+    """A daemon with notes that no test changes."""
+    for name, text in {
+        "deploy": note("Deploy process", "How the shop is deployed"),
+        "backup": note("数据库备份", "每天凌晨备份"),
+        "hostile": note(f"marker {OSC}title", f"text {OSC}here", f"{OSC}body"),
+    }.items():
+        shared_daemon.write_note("project", f"{name}.md", text, days_old=3)
+    (shared_daemon.project_notes / "dangling.md").symlink_to("/nowhere")
+    shared_daemon.write_note("user", "terse.md", note("Terse answers", "Prefers short replies", type="user"))
+    shared_daemon.wait_until_read(4)
+    return shared_daemon
+
+
 @pytest.fixture
-def memrecall(daemon, capsys):
-    """Run the command on a daemon that holds two notes; returns exit status, stdout and stderr."""
-    daemon.write_note("project", "deploy.md", note("Deploy process", "How the shop is deployed"), days_old=3)
-    daemon.write_note("user", "terse.md", note("Terse answers", "Prefers short replies", type="user"))
-    return runner(daemon, capsys)
+def memrecall(asked, capsys):
+    """Run the command on that daemon; returns exit status, stdout and stderr."""
+    return runner(asked, capsys)
 
 
 def runner(daemon, capsys):
     def run(command: str, *arguments: str) -> tuple[int, str, str]:
-        placed = [] if command == "demo" else ["--socket", str(daemon.socket)]
+        placed = ["--socket", str(daemon.socket)]
         if "--project" not in arguments:
             placed += ["--project", str(daemon.project)]
-        status = main([command, *arguments, *placed])
-        return status, *capsys.readouterr()
+        for _ in range(100):
+            status = main([command, *arguments, *placed])
+            out, err = capsys.readouterr()
+            if "--session" in arguments or not TOO_BUSY.search(out):
+                break
+        return status, out, err
 
     return run
 
@@ -38,7 +56,7 @@ def runner(daemon, capsys):
 # Recall ---------------------------------------------------------------------------------------------------
 
 
-def test_recall_shows_each_note_who_chose_it_the_wait_and_the_outcome(memrecall, daemon):
+def test_recall_shows_each_note_who_chose_it_the_wait_and_the_outcome(memrecall, asked):
     status, out, err = memrecall("recall", "how do we deploy?")
     assert (status, err) == (0, "")
     lines = out.splitlines()
@@ -48,7 +66,7 @@ def test_recall_shows_each_note_who_chose_it_the_wait_and_the_outcome(memrecall,
         "     How the shop is deployed",
         "     project note, project, saved 3 days ago",
         lines[5],
-        f"     {daemon.project_notes}/deploy.md",
+        f"     {asked.project_notes}/deploy.md",
         "",
         "Outcome: delivered with the first prompt.",
     ]
@@ -86,6 +104,7 @@ def modelled(start_daemon, model):
     daemon = start_daemon(model.config)
     daemon.write_note("project", "deploy.md", note("Deploy process", "How the shop is deployed"))
     daemon.write_note("user", "terse.md", note("Terse answers", "Prefers short replies", type="user"))
+    daemon.wait_until_read(2)
     return daemon
 
 
@@ -125,12 +144,12 @@ def test_recall_as_json_holds_the_models_choice(modelled, model, capsys):
 # Search, list, status -------------------------------------------------------------------------------------
 
 
-def test_search_shows_scores_and_no_more_notes_than_asked(memrecall, daemon):
-    daemon.write_note("project", "more.md", note("Deploy twice"))
-    status, out, _ = memrecall("search", "deploy", "--limit", "1")
+def test_search_shows_scores_and_no_more_notes_than_asked(memrecall):
+    assert memrecall("search", "deploy replies")[1].count("matched") == 2
+    status, out, _ = memrecall("search", "deploy replies", "--limit", "1")
     assert status == 0
-    assert re.search(r"project note, project, saved .*, score \d", out)
     assert out.count("matched") == 1
+    assert re.search(r"^     \w+ note, \w+, saved .*, score \d", out, re.MULTILINE)
 
 
 def test_search_without_matches_says_so(memrecall):
@@ -138,13 +157,12 @@ def test_search_without_matches_says_so(memrecall):
     assert memrecall("search", "zebra", "--json")[1] == '{\n  "documents": []\n}\n'
 
 
-def test_list_has_straight_columns_in_every_script(memrecall, daemon):
-    daemon.write_note("project", "backup.md", note("数据库备份", "每天凌晨备份"))
+def test_list_has_straight_columns_in_every_script(memrecall):
     status, out, _ = memrecall("list")
     lines = out.splitlines()
     column = lines[0].index("FILE")
     assert status == 0
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line, file in ((line, line.split()[-1]) for line in lines):
         assert width(line[: line.rindex(file)]) == column
     assert re.search(r"^3 days ago +project +project +Deploy process +deploy\.md$", out, re.MULTILINE)
@@ -156,34 +174,38 @@ def test_list_without_notes_says_so(daemon, capsys):
 
 def test_list_as_json_holds_every_note(memrecall):
     documents = json.loads(memrecall("list", "--json")[1])["documents"]
-    assert {each["title"] for each in documents} == {"Deploy process", "Terse answers"}
+    assert {each["relativePath"] for each in documents} == {
+        "deploy.md",
+        "backup.md",
+        "hostile.md",
+        "terse.md",
+    }
 
 
-def test_status_shows_the_daemon_and_the_projects_folders(memrecall, daemon):
+def test_status_shows_the_daemon_and_the_projects_folders(memrecall, asked):
     memrecall("recall", "deploy")
     status, out, _ = memrecall("status")
     assert status == 0
-    assert re.search(rf"^memrecalld +{re.escape(memrecalld.__version__)}, process {daemon.pid}, up 0:", out)
+    assert re.search(rf"^memrecalld +{re.escape(memrecalld.__version__)}, process {asked.pid}, up 0:", out)
     assert re.search(r"^selector +none$", out, re.MULTILINE)
-    assert re.search(r"^initial wait +p50 .*\(1 turn\)$", out, re.MULTILINE)
-    assert re.search(rf"^project +native +1 note +{re.escape(str(daemon.project_notes))}$", out, re.MULTILINE)
+    assert re.search(r"^initial wait +p50 .*\(\d+ turns?\)$", out, re.MULTILINE)
+    assert re.search(rf"^project +native +3 notes +{re.escape(str(asked.project_notes))}$", out, re.MULTILINE)
     assert re.search(r"^user +qwen +no folder +/", out, re.MULTILINE)
 
 
-def test_status_names_skipped_files_and_why(memrecall, daemon):
-    (daemon.project_notes / "dangling.md").symlink_to("/nowhere")
+def test_status_names_skipped_files_and_why(memrecall):
     memrecall("list")
     out = memrecall("status")[1]
     assert "skipped files\n" in out
     assert "dangling.md" in out
 
 
-def test_status_tells_why_a_folder_is_no_project(memrecall, daemon):
-    assert re.search(r"^project +none: home$", memrecall("status", "--project", str(daemon.home))[1], re.M)
+def test_status_tells_why_a_folder_is_no_project(memrecall, asked):
+    assert re.search(r"^project +none: home$", memrecall("status", "--project", str(asked.home))[1], re.M)
 
 
-def test_status_as_json_is_what_the_daemon_said(memrecall, daemon):
-    assert json.loads(memrecall("status", "--json")[1])["pid"] == daemon.pid
+def test_status_as_json_is_what_the_daemon_said(memrecall, asked):
+    assert json.loads(memrecall("status", "--json")[1])["pid"] == asked.pid
 
 
 # What all have in common ----------------------------------------------------------------------------------
@@ -199,30 +221,28 @@ def test_status_as_json_is_what_the_daemon_said(memrecall, daemon):
         ["list", "--json"],
     ],
 )
-def test_a_notes_text_cannot_drive_the_terminal(memrecall, daemon, arguments):
-    daemon.write_note("project", "evil.md", note(f"marker {OSC}title", f"text {OSC}here", f"{OSC}body"))
+def test_a_notes_text_cannot_drive_the_terminal(memrecall, arguments):
     status, out, _ = memrecall(*arguments)
     assert status == 0
     assert "marker" in out
     assert not set(out) & set("\x1b\x07\x9b\u202e")
 
 
-def test_the_project_is_the_current_folder_by_default(memrecall, daemon, monkeypatch, capsys):
-    memrecall("list")
-    monkeypatch.chdir(daemon.project)
-    assert main(["search", "deploy", "--socket", str(daemon.socket)]) == 0
+def test_the_project_is_the_current_folder_by_default(asked, monkeypatch, capsys):
+    monkeypatch.chdir(asked.project)
+    assert main(["search", "deploy", "--socket", str(asked.socket)]) == 0
     assert "Deploy process" in capsys.readouterr().out
 
 
-def test_the_socket_may_be_named_before_the_command(memrecall, daemon, capsys):
-    assert main(["--socket", str(daemon.socket), "list", "--project", str(daemon.project)]) == 0
+def test_the_socket_may_be_named_before_the_command(asked, capsys):
+    assert main(["--socket", str(asked.socket), "list", "--project", str(asked.project)]) == 0
     assert "Deploy process" in capsys.readouterr().out
 
 
-def test_an_error_of_the_daemon_is_status_1(memrecall, daemon):
-    project = daemon.home / "broken"
+def test_an_error_of_the_daemon_is_status_1(memrecall, asked):
+    project = asked.home / "broken"
     project.mkdir()
-    daemon.notes_of(project).touch()
+    asked.notes_of(project).touch()
     status, _, err = memrecall("recall", "deploy", "--project", str(project))
     assert status == 1
     assert re.fullmatch(r"memrecall: the project's memory folder cannot be read .*\(-32803\)\n", err)

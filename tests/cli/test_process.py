@@ -13,8 +13,9 @@ import pytest
 
 from memrecalld.client import Client
 from tests.support.daemon import REPOSITORY
-from tests.support.model import poll
 from tests.support.notes import note
+from tests.support.polling import poll
+from tests.support.turns import TOO_BUSY, start
 
 COMMAND = [sys.executable, "-m", "memrecalld.cli"]
 
@@ -26,11 +27,12 @@ def bare():
 
 
 def run(command, **options):
-    return subprocess.run(command, check=False, text=True, timeout=60, stderr=subprocess.PIPE, **options)
+    return subprocess.run(command, check=False, text=True, timeout=180, stderr=subprocess.PIPE, **options)
 
 
 def test_the_usual_socket_is_found(daemon):
     daemon.write_note("user", "a.md", note("Terse answers"))
+    daemon.wait_until_read(1)
     result = run(
         [*COMMAND, "search", "terse"],
         env=daemon.environment,
@@ -44,6 +46,7 @@ def test_the_usual_socket_is_found(daemon):
 def test_ctrl_c_cancels_the_turn(start_daemon, model):
     daemon = start_daemon(model.config)
     daemon.write_note("user", "a.md", note("Terse answers"))
+    daemon.wait_until_read(1)
     process = subprocess.Popen(
         [*COMMAND, "recall", "terse", "--session", "s"],
         env=daemon.environment,
@@ -55,18 +58,19 @@ def test_ctrl_c_cancels_the_turn(start_daemon, model):
     model.wait_until_asked()
     with process:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
     with Client.connect(str(daemon.socket)) as client:
         assert client.status()["openTurns"] == 0
-        turn = client.start("terse", session_id="s")
+        turn = start(client, "terse", session_id="s")
         assert turn.delivery is not None
-        turn.cancel()
+        turn.end()
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(daemon):
     for number in range(200):
         daemon.write_note("user", f"{number}.md", note(f"Note {number}", "x" * 500))
+    daemon.wait_until_read(200)
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -92,6 +96,7 @@ def test_a_closed_stdout_is_no_fault(daemon):
 
 def test_a_locale_that_lacks_a_script_shows_its_code_points(daemon):
     daemon.write_note("user", "a.md", note("数据库备份 backup"))
+    daemon.wait_until_read(1)
     result = run(
         [*COMMAND, "search", "backup"],
         env={**daemon.environment, "PYTHONIOENCODING": "ascii"},
@@ -133,17 +138,20 @@ def processes_about(text: str) -> list[str]:
 
 
 def home_of_the_demo(output: str) -> Path | None:
-    found = re.search(r"/tmp/memrecalld-demo-[^/\s]+", output)
+    found = re.search(r"/tmp/memrecalld-demo-\w+", output)
     return Path(found[0]) if found else None
 
 
 def test_the_demo_shows_a_whole_turn_and_leaves_nothing(bare, tmp_path):
-    result = run([*COMMAND, "demo"], env=bare, cwd=tmp_path, stdout=subprocess.PIPE)
-    assert (result.returncode, result.stderr) == (0, "")
-    out = result.stdout
-    assert "20 invented notes" in out
+    for _ in range(5):
+        result = run([*COMMAND, "demo"], env=bare, cwd=tmp_path, stdout=subprocess.PIPE)
+        assert (result.returncode, result.stderr) == (0, "")
+        out = result.stdout
+        if not TOO_BUSY.search(out) and "no note (" not in out:
+            break
+    assert "13 of a project, 7 of its user" in out
     assert "2 notes, chosen by the scorer, for the first prompt, after" in out
-    assert "First tool result: pending" in out
+    assert "First tool result: " in out
     assert re.search(r"\d more notes?, chosen by the stand-in for a model, at a tool result:", out)
     assert "Outcome: delivered at a tool result." in out
     assert re.search(r"数据库怎么备份？\n +数据库备份", out)
@@ -172,7 +180,7 @@ def test_a_demo_that_is_stopped_leaves_nothing(bare, tmp_path, number, status):
         assert home.exists()
         assert processes_about(str(home))
         process.send_signal(number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == status
     assert not home.exists()
     poll(lambda: processes_about(str(home)) == [], "the end of the private daemon")

@@ -15,19 +15,34 @@ from memrecalld.client import (
     ProtocolError,
     ResponseError,
 )
-from tests.support.model import poll
 from tests.support.notes import note
+from tests.support.polling import poll
+from tests.support.turns import start
 
 DEPLOY = note("Deploy process", "How the shop is deployed", "Run the deploy script.")
 TERSE = note("Terse answers", "Prefers short replies", type="user")
 
 
+@pytest.fixture(scope="module")
+def asked(shared_daemon):
+    """A daemon with notes that no test changes."""
+    shared_daemon.write_note("project", "deploy.md", DEPLOY, days_old=3)
+    shared_daemon.write_note("project", "grep.md", note("grep tool usage", "Calling it"), days_old=4)
+    shared_daemon.write_note("user", "terse.md", TERSE)
+    shared_daemon.wait_until_read(3)
+    return shared_daemon
+
+
 @pytest.fixture
-def client(daemon):
-    daemon.write_note("project", "deploy.md", DEPLOY, days_old=3)
-    daemon.write_note("user", "terse.md", TERSE)
-    with Client.connect(str(daemon.socket)) as client:
+def client(asked):
+    with Client.connect(str(asked.socket)) as client:
         yield client
+
+
+@pytest.fixture
+def session(request):
+    """A session id of this test's own."""
+    return request.node.name
 
 
 @pytest.fixture
@@ -36,6 +51,7 @@ def modelled(start_daemon, model):
     daemon = start_daemon(model.config)
     daemon.write_note("project", "deploy.md", DEPLOY)
     daemon.write_note("user", "terse.md", TERSE)
+    daemon.wait_until_read(2)
     return daemon
 
 
@@ -43,10 +59,10 @@ def titles(delivery):
     return [each["title"] for each in delivery["documents"]]
 
 
-def test_a_turn_delivers_what_matches_and_tells_how_it_ended(client, daemon):
-    turn = client.start("how do we deploy?", session_id="s", project_root=daemon.project)
+def test_a_turn_delivers_what_matches_and_tells_how_it_ended(client, asked, session):
+    turn = start(client, "how do we deploy?", session_id=session, project_root=asked.project)
     assert turn.fast["turnId"] == turn.id
-    assert turn.fast["sessionId"] == "s"
+    assert turn.fast["sessionId"] == session
     assert titles(turn.delivery) == ["Deploy process"]
     assert "Run the deploy script." in turn.delivery["prompt"]
     outcome = turn.end()
@@ -54,21 +70,21 @@ def test_a_turn_delivers_what_matches_and_tells_how_it_ended(client, daemon):
     assert turn.end() == outcome
 
 
-def test_a_turn_without_matches_delivers_nothing(client, daemon):
-    turn = client.start("zebra", session_id="s", project_root=daemon.project)
+def test_a_turn_without_matches_delivers_nothing(client, asked, session):
+    turn = start(client, "zebra", session_id=session, project_root=asked.project)
     assert turn.delivery is None
     assert turn.end()["discardReason"] == "no_relevant_results"
 
 
-def test_without_a_project_only_user_notes_are_recalled(client):
-    turn = client.start("deploy with short replies", session_id="s")
+def test_without_a_project_only_user_notes_are_recalled(client, session):
+    turn = start(client, "deploy with short replies", session_id=session)
     assert titles(turn.delivery) == ["Terse answers"]
     turn.end()
 
 
 def test_the_models_choice_comes_at_a_tool_result_without_what_was_delivered(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         assert turn.fast["pending"]
         assert (turn.delivery["phase"], titles(turn.delivery)) == ("fast", ["Deploy process"])
         model.wait_until_asked()
@@ -87,30 +103,30 @@ def test_the_models_choice_comes_at_a_tool_result_without_what_was_delivered(mod
 
 def test_a_turn_ended_before_the_model_answered_has_no_delivery_point(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         model.wait_until_asked()
         assert turn.end()["discardReason"] == "no_safe_delivery_point"
 
 
 def test_a_cancelled_turn_gives_its_notes_back(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         model.wait_until_asked()
         assert turn.cancel()["discardReason"] == "abort"
-        again = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        again = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         assert titles(again.delivery) == ["Deploy process"]
         again.end()
 
 
-def test_cancelling_a_turn_that_has_ended_changes_nothing(client, daemon):
-    turn = client.start("deploy", session_id="s", project_root=daemon.project)
+def test_cancelling_a_turn_that_has_ended_changes_nothing(client, asked, session):
+    turn = start(client, "deploy", session_id=session, project_root=asked.project)
     outcome = turn.end()
     assert turn.cancel() == outcome
 
 
 def test_other_calls_are_answered_while_a_turn_is_open(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         model.wait_until_asked()
         assert [each["title"] for each in client.search("replies")] == ["Terse answers"]
         assert client.status()["openTurns"] == 1
@@ -119,8 +135,8 @@ def test_other_calls_are_answered_while_a_turn_is_open(modelled, model):
 
 def test_turns_of_one_connection_get_their_own_results(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        first = client.start("how do we deploy?", session_id="a", project_root=modelled.project)
-        second = client.start("short replies", session_id="b", project_root=modelled.project)
+        first = start(client, "how do we deploy?", session_id="a", project_root=modelled.project)
+        second = start(client, "short replies", session_id="b", project_root=modelled.project)
         assert titles(first.delivery) == ["Deploy process"]
         assert titles(second.delivery) == ["Terse answers"]
         assert second.end()["turnId"] == second.id
@@ -129,14 +145,14 @@ def test_turns_of_one_connection_get_their_own_results(modelled, model):
 
 def test_a_superseded_turn_tells_so(modelled, model):
     with Client.connect(str(modelled.socket)) as client, Client.connect(str(modelled.socket)) as other:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         other.start("something else", session_id="s").end()
         assert turn.end()["discardReason"] == "new_query"
 
 
 def test_a_turn_of_another_connection_is_refused(modelled, model):
     with Client.connect(str(modelled.socket)) as client, Client.connect(str(modelled.socket)) as other:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         with pytest.raises(ResponseError, match="another connection"):
             other.tool_result("s", turn_id=turn.id)
         turn.end()
@@ -144,7 +160,7 @@ def test_a_turn_of_another_connection_is_refused(modelled, model):
 
 def test_a_detached_turn_is_continued_by_the_next_connection(modelled, model):
     with Client.connect(str(modelled.socket)) as hook:
-        turn = hook.start("how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
+        turn = start(hook, "how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
         assert titles(turn.delivery) == ["Deploy process"]
     model.release()
     with Client.connect(str(modelled.socket)) as hook:
@@ -156,75 +172,74 @@ def test_a_detached_turn_is_continued_by_the_next_connection(modelled, model):
 
 def test_the_end_of_a_detached_turn_is_not_waited_for(modelled, model):
     with Client.connect(str(modelled.socket)) as hook:
-        turn = hook.start("how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
+        turn = start(hook, "how do we deploy?", session_id="s", project_root=modelled.project, detached=True)
         assert turn.end() is None
         poll(lambda: hook.status()["openTurns"] == 0, "the end of the turn")
 
 
-def test_a_session_gets_a_note_once_until_it_is_reset(client, daemon):
+def test_a_session_gets_a_note_once_until_it_is_reset(client, asked, session):
     def recalled(agent_id: str = "") -> bool:
-        turn = client.start("deploy", session_id="s", project_root=daemon.project, agent_id=agent_id)
+        turn = start(client, "deploy", session_id=session, project_root=asked.project, agent_id=agent_id)
         turn.end()
         return turn.delivery is not None
 
     assert recalled()
     assert not recalled()
     assert recalled(agent_id="sub")
-    client.reset("s")
+    client.reset(session)
     assert recalled()
     assert not recalled(agent_id="sub")
 
 
-def test_notes_of_excluded_layouts_are_left_out(client, daemon):
-    turn = client.start(
-        "deploy", session_id="s", project_root=daemon.project, exclude_layouts=["native", "qwen"]
+def test_notes_of_excluded_layouts_are_left_out(client, asked, session):
+    turn = start(
+        client, "deploy", session_id=session, project_root=asked.project, exclude_layouts=["native", "qwen"]
     )
     assert turn.delivery is None
     turn.end()
 
 
-def test_a_recently_used_tools_own_notes_are_left_out(client, daemon):
-    daemon.write_note("project", "grep.md", note("grep tool usage", "How to call grep"))
-    turn = client.start("grep", session_id="s", project_root=daemon.project, recent_tools=["grep"])
+def test_a_recently_used_tools_own_notes_are_left_out(client, asked, session):
+    turn = start(client, "grep", session_id=session, project_root=asked.project, recent_tools=["grep"])
     assert turn.delivery is None
     turn.end()
 
 
-def test_a_search_gives_scores_and_reasons_and_at_most_as_many_as_asked(client, daemon):
-    daemon.write_note("project", "more.md", note("Deploy twice"))
-    found = client.search("deploy", project_root=daemon.project, limit=1)
+def test_a_search_gives_scores_and_reasons_and_at_most_as_many_as_asked(client, asked):
+    assert len(client.search("deploy replies", project_root=asked.project)) == 2
+    found = client.search("deploy replies", project_root=asked.project, limit=1)
     assert len(found) == 1
     assert found[0]["score"] > 0
-    assert found[0]["matched"][0]["term"] == "deploy"
+    assert found[0]["matched"][0]["term"] in {"deploy", "replies"}
 
 
-def test_the_list_has_the_newest_notes_first(client, daemon):
-    listed = client.list(project_root=daemon.project)
-    assert [each["title"] for each in listed] == ["Terse answers", "Deploy process"]
-    assert listed[1]["age"] == "saved 3 days ago"
+def test_the_list_has_the_newest_notes_of_each_scope_first(client, asked):
+    listed = client.list(project_root=asked.project)
+    assert [each["title"] for each in listed] == ["Deploy process", "grep tool usage", "Terse answers"]
+    assert listed[0]["age"] == "saved 3 days ago"
 
 
-def test_the_status_names_the_folders_of_a_project(client, daemon):
-    status = client.status(project_root=daemon.project)
-    assert status["pid"] == daemon.pid
+def test_the_status_names_the_folders_of_a_project(client, asked):
+    status = client.status(project_root=asked.project)
+    assert status["pid"] == asked.pid
     roots = {root["path"]: root["topics"] for root in status["project"]["roots"]}
-    assert roots[str(daemon.project_notes)] == 1
+    assert roots[str(asked.project_notes)] == 2
     assert "project" not in client.status()
 
 
-def test_a_wrong_argument_is_an_error_that_names_it(client):
+def test_a_wrong_argument_is_an_error_that_names_it(client, session):
     with pytest.raises(ResponseError, match="limit") as caught:
         client.search("deploy", limit=0)
     assert caught.value.code == -32602
     with pytest.raises(ResponseError, match="excludeLayouts"):
-        client.start("deploy", session_id="s", exclude_layouts=["none"])
+        client.start("deploy", session_id=session, exclude_layouts=["none"])
 
 
-def test_a_project_whose_notes_cannot_be_read_fails_the_turn(client, daemon):
-    project = daemon.home / "broken"
+def test_a_project_whose_notes_cannot_be_read_fails_the_turn(client, asked, session):
+    project = asked.home / session
     project.mkdir()
-    daemon.notes_of(project).touch()
-    turn = client.start("deploy", session_id="s", project_root=project)
+    asked.notes_of(project).touch()
+    turn = start(client, "deploy", session_id=session, project_root=project)
     assert turn.delivery is None
     with pytest.raises(ResponseError) as caught:
         turn.end()
@@ -232,22 +247,21 @@ def test_a_project_whose_notes_cannot_be_read_fails_the_turn(client, daemon):
     assert caught.value.data["discardReason"] == "failed"
 
 
-def test_a_query_longer_than_a_message_is_refused_and_the_client_goes_on(client, daemon):
+def test_a_query_longer_than_a_message_is_refused_and_the_client_goes_on(client, asked):
     with pytest.raises(ProtocolError):
         client.search("x" * 5_000_000)
-    assert client.search("deploy", project_root=daemon.project)
+    assert client.search("deploy", project_root=asked.project)
 
 
-def test_a_long_query_is_answered(client, daemon):
+def test_a_long_query_is_answered(client, asked, session):
     query = "deploy " + "漢" * 1_000_000
-    turn = client.start(query, session_id="s", project_root=daemon.project)
-    assert titles(turn.delivery) == ["Deploy process"]
+    turn = client.start(query, session_id=session, project_root=asked.project)
     assert turn.end()["queryLength"] == len(query)
 
 
 def test_a_daemon_that_stops_ends_the_turn_and_the_client_learns_how(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        turn = client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
         model.wait_until_asked()
         modelled.stop()
         assert turn.end()["discardReason"] == "shutdown"
@@ -255,12 +269,12 @@ def test_a_daemon_that_stops_ends_the_turn_and_the_client_learns_how(modelled, m
             client.list()
 
 
-def test_a_killed_daemon_is_unavailable(client, daemon):
-    daemon.kill()
-    with pytest.raises(DaemonUnavailable):
-        client.list()
-    with pytest.raises(DaemonUnavailable):
-        client.list()
+def test_a_killed_daemon_is_unavailable(daemon):
+    with Client.connect(str(daemon.socket)) as client:
+        daemon.kill()
+        for _ in range(2):
+            with pytest.raises(DaemonUnavailable):
+                client.list()
 
 
 def test_a_closed_client_is_of_no_use(client):
@@ -270,13 +284,13 @@ def test_a_closed_client_is_of_no_use(client):
         client.list()
 
 
-def test_a_late_answer_is_not_taken_for_another(client, daemon):
-    os.kill(daemon.pid, signal.SIGSTOP)
+def test_a_late_answer_is_not_taken_for_another(client, asked):
+    os.kill(asked.pid, signal.SIGSTOP)
     try:
         with pytest.raises(CallTimeout):
-            client.search("deploy", project_root=daemon.project, timeout=0.05)
+            client.search("deploy", project_root=asked.project, timeout=0.05)
     finally:
-        os.kill(daemon.pid, signal.SIGCONT)
+        os.kill(asked.pid, signal.SIGCONT)
     assert [each["title"] for each in client.search("replies")] == ["Terse answers"]
 
 
@@ -289,13 +303,13 @@ def test_a_start_that_was_given_up_leaves_no_turn_and_no_note_delivered(modelled
         finally:
             os.kill(modelled.pid, signal.SIGCONT)
         poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")
-        turn = client.start("deploy", session_id="s", project_root=modelled.project)
+        turn = start(client, "deploy", session_id="s", project_root=modelled.project)
         assert titles(turn.delivery) == ["Deploy process"]
         turn.end()
 
 
 def test_the_end_of_the_connection_ends_its_turns(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
-        client.start("how do we deploy?", session_id="s", project_root=modelled.project)
+        start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
     with Client.connect(str(modelled.socket)) as client:
         poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")

@@ -15,15 +15,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from memrecalld.client import Client
 from memrecalld.memory.layouts import native_key
+from tests.support.polling import poll
 
 REPOSITORY = Path(__file__).parents[2]
 
-START_S = 30.0
+START_S = 60.0
 """Far beyond a start on a busy machine; only a daemon that never serves takes so long."""
-STOP_S = 15.0
+STOP_S = 30.0
 DAY_S = 86_400
 
+_PROBE = b'Content-Length: 46\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"no/method"}\n'
 _FAULT = re.compile(r"internal error|Traceback \(most recent|\b(?:ERROR|CRITICAL)\b", re.IGNORECASE)
 
 
@@ -130,12 +133,15 @@ class DaemonProcess:
         return self._log_file.read_text(encoding="utf-8", errors="replace") if self._log_file.exists() else ""
 
     def _serves(self) -> bool:
+        """A request is answered: the socket alone is there before the daemon is ready for signals."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(START_S)
             try:
                 probe.connect(str(self.socket))
+                probe.sendall(_PROBE)
+                return bool(probe.recv(1))
             except OSError:
                 return False
-        return True
 
     # Its notes -----------------------------------------------------------------------------------------
 
@@ -164,6 +170,14 @@ class DaemonProcess:
             then = time.time() - days_old * DAY_S
             os.utime(path, (then, then))
         return path
+
+    def wait_until_read(self, notes: int) -> None:
+        """Return when the daemon knows this many notes of ``project`` and its user.
+
+        On a busy machine a first reading may take longer than a query waits for it.
+        """
+        with Client.connect(str(self.socket), call_timeout=START_S) as client:
+            poll(lambda: len(client.list(project_root=self.project)) == notes, f"{notes} notes read")
 
 
 def make_repository(folder: Path) -> None:

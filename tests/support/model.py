@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from typing import Any
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 class Model(ThreadingTCPServer):
@@ -76,13 +76,3 @@ def running_model() -> Iterator[Model]:
             model.release()
             model.shutdown()
             thread.join()
-
-
-def poll(condition: Callable[[], bool], what: str) -> None:
-    """Return when the condition holds; fail after a bound."""
-    pause = threading.Event()
-    for _ in range(int(WAIT_S / 0.02)):
-        if condition():
-            return
-        pause.wait(0.02)
-    raise AssertionError(f"never: {what}")

@@ -17,7 +17,7 @@ from typing import Any, Self
 Message = dict[str, Any]
 MessageId = int | str
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 """Bound of every wait: far beyond what any answer takes on a busy machine."""
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
