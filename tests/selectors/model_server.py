@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -62,7 +63,8 @@ class ModelServer:
 
 
 @asynccontextmanager
-async def model_server(*answers: Answer) -> AsyncIterator[ModelServer]:
+async def model_server(*answers: Answer, sock: socket.socket | None = None) -> AsyncIterator[ModelServer]:
+    """Serve on ``sock``, which listens already, or on a port of its own."""
     server = ModelServer(list(answers))
     open_connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
@@ -72,7 +74,8 @@ async def model_server(*answers: Answer) -> AsyncIterator[ModelServer]:
         open_connections[task] = writer
         await server.serve(reader, writer)
 
-    listener = await asyncio.start_server(connected, "127.0.0.1", 0)
+    place = {"sock": sock} if sock is not None else {"host": "127.0.0.1", "port": 0}
+    listener = await asyncio.start_server(connected, **place)
     server.base_url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
     try:
         yield server
