@@ -15,7 +15,7 @@ from memrecalld.recall.library import Library
 from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.connection import Connection
 from memrecalld.server.handlers import Handlers
-from memrecalld.server.listener import Listener
+from memrecalld.server.listener import BACKLOG, Listener
 from memrecalld.server.observers import Observers
 
 _log = logging.getLogger("memrecalld.server")
@@ -69,6 +69,7 @@ class Daemon:
         server = await loop.create_unix_server(
             lambda: Connection(lambda connection: Handlers(self, connection), self._connections),
             sock=self._listener.socket,
+            backlog=BACKLOG,  # uvloop listens once more, with a shorter queue of its own
         )
         _log.info("serving")
         try:

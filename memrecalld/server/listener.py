@@ -17,7 +17,8 @@ from typing import Final
 
 from memrecalld.errors import StartError
 
-_BACKLOG: Final = 512
+BACKLOG: Final = 512
+"""Connections that may wait to be accepted; beyond, a client's attempt fails or waits."""
 _MAX_PATH_BYTES: Final = 107
 """``sun_path`` holds 108 bytes with the closing NUL (unix(7))."""
 _PROBE_S: Final = 1.0
@@ -144,7 +145,7 @@ def _bind_private(path: Path) -> socket.socket:
         # moment in which it is wider, and the process's umask, which all threads share, is left alone.
         os.fchmod(sock.fileno(), 0o600)
         sock.bind(str(path))
-        sock.listen(_BACKLOG)
+        sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
         raise StartError(
