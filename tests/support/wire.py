@@ -72,7 +72,8 @@ class WireClient:
         self, method: str, params: object = None, *, msg_id: MessageId | None = None
     ) -> MessageId:
         """Send a request and return its id."""
-        msg_id = next(self._ids) if msg_id is None else msg_id
+        if msg_id is None:
+            msg_id = next(number for number in self._ids if not self._asked[_key(number)])
         await self.send({"jsonrpc": "2.0", "id": msg_id, "method": method} | _params(params))
         return msg_id
 
@@ -142,12 +143,16 @@ class WireClient:
         self._asked &= self._answered
         self._check()
 
+    def half_close(self) -> None:
+        """Send nothing more, and go on reading."""
+        self._writer.write_eof()
+
     async def close(self) -> None:
         """Wait for every answer that is due, close, and check that each came exactly once."""
         await self._wait_for_answers()
         if not self.closed.is_set():
             # The daemon sends what it still has and then closes: what would have come twice is seen here.
-            self._writer.write_eof()
+            self.half_close()
         await self._stop()
         self._check()
 

@@ -84,9 +84,10 @@ async def test_a_new_query_ends_the_turn_and_gets_nothing_of_it(shared_model, cl
     write_deploy_notes(project)
     project.write("pets", note("Pets", "dogs in the office"))
     first_choice, second_choice = Choice("Lunch", held=True), Choice("Lunch", "Pets", held=True)
-    shared_model.answers = [first_choice, second_choice]
+    shared_model.answers = [first_choice]
     first = await Turn.start(client, QUESTION, project)
     await shared_model.asked.wait()
+    shared_model.answers = [second_choice]
     second = await Turn.start(client, "who brought the dogs", project, session=first.session)
     assert await first.discarded() == "new_query"
     await first_choice.abandoned.wait()

@@ -108,10 +108,14 @@ async def test_a_model_that_never_answers_is_hung_up_on_when_the_turn_ends(share
 
 
 async def test_every_failure_leaves_the_next_turn_a_working_model(shared_model, client, project):
-    shared_model.answers = [failing(500), hang_up, Choice("Lunch")]
-    for _ in range(2):
+    for answer in (failing(500), hang_up, never):
+        shared_model.answers = [answer]
         turn = await Turn.start(client, QUESTION, project)
-        assert (await turn.settled_tool_result())["delivery"]["strategy"] == "heuristic"
+        if answer is never:
+            await turn.end()
+        else:
+            assert (await turn.settled_tool_result())["delivery"]["strategy"] == "heuristic"
+    shared_model.answers = [Choice("Lunch")]
     turn = await Turn.start(client, QUESTION, project)
     result = await turn.settled_tool_result()
     assert (result["delivery"]["strategy"], titles(result["delivery"])) == ("model", ["Lunch"])

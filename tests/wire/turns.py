@@ -11,7 +11,6 @@ from typing import Any, Self
 from tests.support.daemon import DaemonProcess, make_repository
 from tests.support.wire import WAIT_S, Message, MessageId, WireClient
 
-_POLL_S = 0.01
 _ATTEMPTS = 20
 _sessions = itertools.count(1)
 
@@ -144,11 +143,13 @@ def titles(delivery: Message | None) -> list[str]:
     return [document["title"] for document in documents]
 
 
-async def poll(ask: Callable[[], Awaitable[Any]], good: Callable[[Any], bool]) -> Any:
+async def poll(
+    ask: Callable[[], Awaitable[Any]], good: Callable[[Any], bool], *, pause_s: float = 0.01
+) -> Any:
     """Ask until the answer is good; the bound is that of every wait."""
     async with asyncio.timeout(WAIT_S):
         while not good(answer := await ask()):
-            await asyncio.sleep(_POLL_S)
+            await asyncio.sleep(pause_s)
     return answer
 
 
