@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.notes import note
 from tests.wire.model import Choice, manifest, query
-from tests.wire.turns import CANCELLED, Turn, counters, new_session, poll, titles
+from tests.wire.turns import CANCELLED, Turn, cancelled_at_once, counters, new_session, poll, titles
 
 QUESTION = "how do we deploy"
 MODEL_S = 0.3
@@ -201,19 +201,13 @@ async def test_a_query_without_a_usable_word_asks_no_model(shared_model, client,
 
 
 async def test_a_turn_cancelled_at_once_sends_no_first_prompt(shared_model, client, project):
-    session = new_session()
-    params = {"sessionId": session, "query": QUESTION, "projectRoot": str(project.root)}
-    request_id = await client.request("recall/start", params)
-    await client.notify("$/cancelRequest", {"id": request_id})
-    error = (await client.response(request_id))["error"]
+    choose(shared_model, "Lunch")
+    params = {"sessionId": new_session(), "query": "something else", "projectRoot": str(project.root)}
+    error = await cancelled_at_once(client, params)
     assert error["code"] == CANCELLED
-    data = error["data"]
-    if any(message.get("method") == "recall/fast" for message in client.messages):
-        # The two messages were read apart; then the prompt was there first, and is thrown away.
-        assert data["fastDocuments"] == 2
-    else:
-        assert data["fastDocuments"] == 0
-    assert (data["deliveryPoint"], data["discardReason"]) == ("discarded", "abort")
-    again = await Turn.start(client, QUESTION, project, session=session)
+    assert (error["data"]["deliveryPoint"], error["data"]["discardReason"]) == ("discarded", "abort")
+    await client.call("daemon/status")
+    assert not [message for message in client.messages if message.get("method") == "recall/fast"]
+    again = await Turn.start(client, QUESTION, project, session=params["sessionId"])
     assert len(again.fast_titles) == 2
     await again.end()

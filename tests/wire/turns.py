@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Self
 
 from tests.support.daemon import DaemonProcess, make_repository
-from tests.support.wire import WAIT_S, Message, MessageId, WireClient
+from tests.support.wire import WAIT_S, Message, MessageId, WireClient, frame
 
 _ATTEMPTS = 20
 _sessions = itertools.count(1)
@@ -141,6 +142,16 @@ def titles(delivery: Message | None) -> list[str]:
     shown = [line[2:] for line in delivery["prompt"].splitlines() if line.startswith("| /")]
     assert shown == [document["path"] for document in documents]
     return [document["title"] for document in documents]
+
+
+async def cancelled_at_once(client: WireClient, params: Message) -> Message:
+    """The error of a ``recall/start`` whose cancellation comes in the same packet."""
+    client.expect_answer("cancelled at once")
+    start = {"jsonrpc": "2.0", "id": "cancelled at once", "method": "recall/start", "params": params}
+    cancel = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": "cancelled at once"}}
+    await client.send_bytes(frame(json.dumps(start).encode()) + frame(json.dumps(cancel).encode()))
+    error: Message = (await client.response("cancelled at once"))["error"]
+    return error
 
 
 async def poll(
