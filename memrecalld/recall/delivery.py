@@ -11,7 +11,7 @@ import msgspec
 from memrecalld.memory.document import Document, NoteType, Scope
 from memrecalld.ranking.scorer import Match
 from memrecalld.recall.age import describe_age
-from memrecalld.recall.prompt import render_prompt
+from memrecalld.recall.prompt import displayable, render_prompt
 
 FAST_DOCUMENTS: Final = 2
 """Documents in a fast delivery: few, since no model judged them."""
@@ -105,11 +105,6 @@ def _summary(document: Document, now_ns: int) -> dict[str, Any]:
         "saved_at": _iso(document.modified_ns),
         "age": describe_age(document.modified_ns, now_ns),
     }
-
-
-def displayable(path: str) -> str:
-    """A path as JSON can hold it: a file name that is no UTF-8 gets replacement characters."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _iso(time_ns: int) -> str:

@@ -111,10 +111,15 @@ class Engine:
             self._owners[turn.id] = owner
 
         def ready(pool: Pool | MemrecallError) -> None:
-            if isinstance(pool, MemrecallError):
-                turn.on_pool_failed(pool)
-            else:
-                turn.on_pool(pool)
+            try:
+                if isinstance(pool, MemrecallError):
+                    turn.on_pool_failed(pool)
+                else:
+                    turn.on_pool(pool)
+            except Exception:
+                # A fault of ours, which is reported further up; nobody is to wait for this turn for ever.
+                turn.finish("failed", prompt_discarded=True)
+                raise
 
         self.catalog.pool(request.project_root, request.exclude_layouts, ready)
         return turn

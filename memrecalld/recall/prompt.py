@@ -54,9 +54,14 @@ def render_prompt(documents: Sequence[Document], now_ns: int) -> str:
     return "\n".join(parts)
 
 
+def displayable(path: str) -> str:
+    """A path as JSON can hold it: bytes that are no UTF-8 become replacement characters."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def _note_lines(document: Document) -> list[str]:
     """The note's own text in lines: path, title, description and body, each without a break."""
-    text = f"{document.path}\n# {document.title}"
+    text = f"{displayable(document.path)}\n# {document.title}"
     if document.description and document.description != document.title:
         text += f"\n{document.description}"
     if document.body:

@@ -31,7 +31,7 @@ class SelectionTasks:
         """Ask; ``done`` is called once, unless the returned function is called before."""
         task = asyncio.get_running_loop().create_task(self._ask(query, manifest, done))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._finished)
 
         def close() -> None:
             task.cancel()
@@ -43,6 +43,11 @@ class SelectionTasks:
         for task in self._tasks:
             task.cancel()
         await self._selector.close()
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.result()  # a fault of ours surfaces in the loop now, and not when the task is collected
 
     async def _ask(self, query: str, manifest: Manifest, done: Done) -> None:
         selection: Sequence[Document] | SelectionError

@@ -18,10 +18,11 @@ from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.document import BODY_WINDOW_CHARS
 from memrecalld.memory.layouts import LAYOUTS
 from memrecalld.memory.project import project_path
-from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, displayable, summarize
+from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, summarize
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library, ProjectMemory
 from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.prompt import displayable
 from memrecalld.recall.session import SessionKey
 from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, TakeBack, ToolResult, Turn
 from memrecalld.server import messages

@@ -26,6 +26,7 @@ from memrecalld.recall.library import Library
 from memrecalld.recall.store import open_store
 from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
+from memrecalld.server import faults
 from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.daemon import STOP_SIGNALS, Daemon
 from memrecalld.server.listener import Listener
@@ -41,11 +42,9 @@ FAILED_START: Final = 3
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the daemon in the foreground until SIGTERM or SIGINT."""
     arguments = _parser().parse_args(argv)
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=arguments.log_level.upper(),
-        format="%(levelname)s %(name)s: %(message)s",
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(faults.Formatter())
+    logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
     # Libraries log what they handle, and that is private here at every level.
     for library in ("asyncio", "aiohttp"):
         logging.getLogger(library).setLevel(logging.WARNING)
@@ -68,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener) -> None:
     loop = asyncio.get_running_loop()
+    faults.report_everywhere(loop)
     selector = make_selector(config.selector, environ)
     tasks = None if selector is None else SelectionTasks(selector)
     client_selection = ClientSelection() if config.selector.kind == "client" else None

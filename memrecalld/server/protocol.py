@@ -31,7 +31,7 @@ from pygls.protocol import JsonRPCProtocol
 from pygls.server import JsonRPCServer
 
 from memrecalld.errors import MemrecallError
-from memrecalld.server import codec
+from memrecalld.server import codec, faults
 from memrecalld.server.messages import METHODS, Envelope, MessageId
 
 _log = logging.getLogger("memrecalld.server")
@@ -39,6 +39,7 @@ _log = logging.getLogger("memrecalld.server")
 # pygls logs parameters and bodies at several levels; those are private here.
 logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
 
+_FAULT = "Internal Error: this is a fault of the daemon; its log says where"
 _AFTER_SHUTDOWN = "this connection was shut down; only exit may follow"
 
 
@@ -242,7 +243,16 @@ class RecallProtocol(JsonRPCProtocol):
                 for name in ("jsonrpc", "id", "method", "params", "result")
                 if hasattr(data, name)
             }
-        self.writer.write(codec.encode(message))
+        try:
+            body = codec.encode(message)
+        except Exception as error:
+            # Whoever asked is told, and what is going on here is not torn in the middle.
+            faults.report(error)
+            if "id" not in message or "method" in message:
+                return
+            failure = {"code": JsonRpcInternalError.CODE, "message": _FAULT}
+            body = codec.encode({"jsonrpc": "2.0", "id": message["id"], "error": failure})
+        self.writer.write(body)
 
 
 def _for_the_wire(error: BaseException) -> JsonRpcException:
@@ -252,11 +262,5 @@ def _for_the_wire(error: BaseException) -> JsonRpcException:
         return error
     if isinstance(error, MemrecallError):
         return JsonRpcException(str(error), code=error.code)
-    frames = []
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        frames.append(f"{code.co_qualname}:{traceback.tb_lineno}")
-        traceback = traceback.tb_next
-    _log.error("internal error: %s at %s", type(error).__name__, " > ".join(frames))
-    return JsonRpcInternalError("Internal Error: this is a fault of the daemon; its log says where")
+    faults.report(error)
+    return JsonRpcInternalError(_FAULT)

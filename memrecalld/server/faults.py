@@ -1,0 +1,59 @@
+"""Faults of the daemon itself, shown by kind and place and never in their own words.
+
+The text of an exception, and the arguments that a failed callback is shown with, can hold whatever was being
+handled: a query, a note, a path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+_log = logging.getLogger("memrecalld.server")
+
+
+class Formatter(logging.Formatter):
+    """A log line; of an exception logged with it, by whatever library, its kind and place."""
+
+    def __init__(self) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+
+    def formatException(self, ei: Any) -> str:  # noqa: ANN401 - logging's signature
+        return "" if ei[1] is None else _describe(ei[1])
+
+
+def report(error: BaseException) -> None:
+    """Log an unexpected error."""
+    _log.error("internal error: %s", _describe(error))
+
+
+def report_everywhere(loop: asyncio.AbstractEventLoop) -> None:
+    """Log in this way, too, what is raised in callbacks of ``loop`` and in threads."""
+    loop.set_exception_handler(_in_the_loop)
+    threading.excepthook = _in_a_thread
+
+
+def _describe(error: BaseException) -> str:
+    """The type of an error, and the functions and lines that it came through."""
+    places = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        places.append(f"{code.co_qualname}:{traceback.tb_lineno}")
+        traceback = traceback.tb_next
+    return f"{type(error).__name__} at {' > '.join(places)}"
+
+
+def _in_the_loop(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    error = context.get("exception")
+    if error is not None:
+        report(error)
+    else:
+        _log.error("internal error: the event loop reports %s", ", ".join(sorted(context)))
+
+
+def _in_a_thread(arguments: threading.ExceptHookArgs) -> None:
+    if arguments.exc_value is not None:
+        report(arguments.exc_value)
