@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+from tests.support.daemon import DaemonProcess
 from tests.support.notes import note
 from tests.support.wire import WireClient
 from tests.wire.turns import Turn, new_session, poll
@@ -180,3 +182,18 @@ async def test_the_selector_in_use_is_named(shared_model, client):
         "bodyCharacters": 1200,
         "messageBytes": 4 * 1024 * 1024,
     }
+
+
+async def test_notes_below_a_folder_whose_name_is_no_text_are_served(tmp_path):
+    daemon = DaemonProcess(Path(os.fsdecode(os.fsencode(tmp_path) + b"/h\xff")))
+    daemon.write_note("user", "deploy.md", note("Deploy", "how to deploy"))
+    daemon.start()
+    try:
+        async with await WireClient.connect(daemon.socket) as client:
+            for params in ({}, {"projectRoot": str(daemon.home.parent)}):
+                turn = await Turn.start(client, "deploy", **params)
+                assert turn.fast_titles == ["Deploy"]
+                assert "/h\ufffd/" in turn.fast["delivery"]["prompt"]
+            await client.call("daemon/status", {"projectRoot": str(daemon.home.parent)})
+    finally:
+        daemon.close()
