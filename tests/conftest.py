@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -41,16 +42,15 @@ def start_daemon(tmp_path: Path) -> Iterator[StartDaemon]:
 
     The teardown stops each of them and fails the test if one reported an internal error or stopped badly.
     """
-    daemons: list[DaemonProcess] = []
-
-    def start(config: str = "", **environment: str) -> DaemonProcess:
-        daemon = DaemonProcess(tmp_path / f"home{len(daemons) or ''}", config, environment)
-        daemons.append(daemon)
-        daemon.start()
-        return daemon
-
+    numbers = itertools.count(1)
     with contextlib.ExitStack() as teardown:
-        teardown.callback(lambda: [teardown.callback(daemon.close) for daemon in daemons])
+
+        def start(config: str = "", **environment: str) -> DaemonProcess:
+            daemon = DaemonProcess(tmp_path / f"home{next(numbers)}", config, environment)
+            teardown.callback(daemon.close)
+            daemon.start()
+            return daemon
+
         yield start
 
 

@@ -48,10 +48,11 @@ def run(arguments: argparse.Namespace) -> None:
     project = project_of(arguments)
     with connect(arguments) as client:
         turn = client.start(arguments.query, session_id=session, project_root=project)
+        pending = turn.fast is not None and turn.fast["pending"]
         try:
-            if not arguments.json:
+            if pending and not arguments.json:
                 print_fast(turn.fast)
-            refined = wait_for_choice(turn, arguments.wait) if turn.fast and turn.fast["pending"] else None
+            refined = wait_for_choice(turn, arguments.wait) if pending else None
             outcome = turn.end()
         except KeyboardInterrupt:
             _cancel(turn)
@@ -59,7 +60,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(printable_json({"fast": turn.fast, "toolResult": refined, "outcome": outcome}))
         return
-    if refined is not None:
+    if refined is None:
+        print_fast(turn.fast)
+    else:
         print_refined(refined, shown=len(turn.delivery["documents"]) if turn.delivery else 0)
     print_outcome(outcome)
 

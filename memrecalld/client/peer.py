@@ -37,7 +37,7 @@ def make_socket(path: str) -> socket.socket:
     Raises ``DaemonUnavailable`` unless the socket's folder and the socket are this user's, and nobody else
     may put something into the folder.
     """
-    folder = os.path.dirname(path)  # noqa: PTH120 - pathlib takes longer to import than the whole call
+    folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib takes longer to import than the whole call
     try:
         place, found = os.lstat(folder), os.lstat(path)
     except FileNotFoundError:

@@ -243,8 +243,8 @@ def test_an_error_of_the_daemon_is_status_1(memrecall, asked):
     project = asked.home / "broken"
     project.mkdir()
     asked.notes_of(project).touch()
-    status, _, err = memrecall("recall", "deploy", "--project", str(project))
-    assert status == 1
+    status, out, err = memrecall("recall", "deploy", "--project", str(project))
+    assert (status, out) == (1, "")
     assert re.fullmatch(r"memrecall: the project's memory folder cannot be read .*\(-32803\)\n", err)
 
 

@@ -27,6 +27,11 @@ def test_a_private_socket_is_connected_to(listening):
     Client.connect(str(listening)).close()
 
 
+def test_a_relative_path_is_one_from_the_current_folder(listening, monkeypatch):
+    monkeypatch.chdir(listening.parent)
+    Client.connect("s").close()
+
+
 def test_without_a_socket_the_error_says_how_to_start_the_daemon(tmp_path):
     with pytest.raises(DaemonUnavailable, match="start it: memrecalld"):
         Client.connect(str(tmp_path / "none"))

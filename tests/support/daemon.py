@@ -26,7 +26,7 @@ START_S = 60.0
 STOP_S = 30.0
 DAY_S = 86_400
 
-_PROBE = b'Content-Length: 46\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"no/method"}\n'
+_PROBE = b'Content-Length: 45\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"no/method"}'
 _FAULT = re.compile(r"internal error|Traceback \(most recent|\b(?:ERROR|CRITICAL)\b", re.IGNORECASE)
 
 
