@@ -58,8 +58,8 @@ _TELLING_EVENTS = {
 
 _COMPLAINT = "memrecalld does not answer: no notes are recalled. See: memrecall doctor"
 
-_CONTINUATIONS = ("[Function Response: ", "Please continue.")
-"""How the prompts begin with which Qwen Code itself goes on with a turn: tool results, and its own nudge."""
+_NUDGE = "Please continue."
+"""What Qwen Code says to a model that stopped too early."""
 
 _USAGE = "usage: memrecall hook EVENT --host claude|qwen\n"
 
@@ -130,12 +130,12 @@ def _ask(client: Client, event: str, host: str, told: Input, deadline: float) ->
 
 
 def _query(told: Input) -> str:
-    """What the user typed; empty where it was not the user who goes on."""
-    # Qwen Code says what was typed where it knows, and runs this event's hooks at tool results as well.
-    if typed := _text(told, "submitted_prompt").strip():
-        return typed
+    """What the user typed; empty where the agent goes on with a turn by itself."""
     prompt = _text(told, "prompt")
-    return "" if prompt.startswith(_CONTINUATIONS) else prompt
+    # Qwen Code runs the hooks of this event before it sends tool results, too: then nothing is typed.
+    if not prompt.strip() or prompt == _NUDGE:
+        return ""
+    return _text(told, "submitted_prompt").strip() or prompt
 
 
 def _forget_failures() -> None:

@@ -135,14 +135,7 @@ def test_a_prompt_that_names_a_sub_agent_has_its_own_record(remembering, session
     assert session.prompt_with_memory(QUERY) == session.prompt_with_memory(QUERY, agent_id="child")
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "[Function Response: read_file]",
-        "[Function Response: a][Function Response: b] text",
-        "Please continue.",
-    ],
-)
+@pytest.mark.parametrize("prompt", ["", "\n", "Please continue."])
 def test_qwen_codes_own_prompts_go_on_with_the_turn(chosen, session_id, prompt):
     session = agent("qwen", chosen, session_id)
     prompt_and_wait_for_choice(session, chosen)
