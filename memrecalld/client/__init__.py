@@ -1,7 +1,7 @@
 """The small client: a socket and JSON, for agents, hooks and scripts.
 
     with Client.connect() as client:
-        turn = client.start("how do we deploy?", session_id="s1", project_root="/work/shop")
+        turn = client.start("how do we deploy?", session_id="s1", project_root="/home/me/shop")
         prompt = turn.delivery["prompt"] if turn.delivery else ""
         ...                                    # the first request to the model
         turn.tool_result("grep")["delivery"]   # what a model chose meanwhile, for the next request

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import socket
-from time import monotonic, sleep
-
-from memrecalld.client import peer
 from memrecalld.client.channel import (
     REQUEST_CANCELLED,
-    Channel,
     Reply,
     project_params,
     start_params,
     turn_params,
 )
-from memrecalld.client.errors import CallTimeout, ClientError, DaemonUnavailable, ProtocolError, ResponseError
+from memrecalld.client.errors import ClientError, DaemonUnavailable, ResponseError
+from memrecalld.client.link import CALL_S, CONNECT_S, Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Self
 
     from memrecalld.client.channel import JsonObject, ProjectPath
     from memrecalld.client.shapes import (
@@ -36,13 +32,6 @@ if TYPE_CHECKING:
     FoundDocuments = list[FoundDocument]
     ListedDocuments = list[ListedDocument]
 
-CONNECT_S = 1.0
-CALL_S = 5.0
-"""The daemon answers within 0.1 s; beyond this it hangs."""
-
-_ENDED = "the connection to the daemon has ended; connect again"
-_READ_BYTES = 64 * 1024
-
 
 class Client:
     """One connection to the daemon, for one thread at a time. As a context manager it closes at the end.
@@ -52,11 +41,9 @@ class Client:
     and ``ProtocolError``.
     """
 
-    def __init__(self, sock: socket.socket, *, call_timeout: float = CALL_S) -> None:
-        """Talk over a connected socket, which the client owns from now on. Most callers want ``connect``."""
-        self.call_timeout = call_timeout
-        self._sock = sock
-        self._channel = Channel()
+    def __init__(self, link: Link) -> None:
+        """Talk over a link, which the client owns from now on. Most callers want ``connect``."""
+        self._link = link
 
     @classmethod
     def connect(
@@ -67,23 +54,11 @@ class Client:
         Raises ``DaemonUnavailable`` when nobody serves the socket, or when it is not this user's own, and
         ``CallTimeout`` when the daemon takes no connections for ``connect_timeout`` seconds.
         """
-        path = peer.find_socket(path)
-        deadline = monotonic() + connect_timeout
-        sock = peer.make_socket(path)
-        connected = False
-        try:
-            while not (connected := peer.try_connect(sock, path)) and monotonic() < deadline:
-                sleep(peer.RETRY_S)
-        finally:
-            if not connected:
-                sock.close()
-        if not connected:
-            raise CallTimeout(f"the daemon takes no connections for {connect_timeout:g} s")
-        return cls(sock, call_timeout=call_timeout)
+        return cls(Link.connect(path, connect_timeout, call_timeout))
 
     def close(self) -> None:
         """Close the connection, which ends its turns; may be called twice."""
-        self._sock.close()
+        self._link.close()
 
     def __enter__(self) -> Self:
         return self
@@ -124,16 +99,16 @@ class Client:
             detached=detached,
         )
         reply = Reply()
-        request_id = self._request("recall/start", params, reply)
+        request_id = self._link.request("recall/start", params, reply)
         try:
-            self._wait(lambda: reply.fast is not None or reply.answered, timeout)
+            self._link.wait(lambda: reply.fast is not None or reply.answered, timeout)
         except BaseException:
-            self._channel.forget(request_id)
+            self._link.forget(request_id)
             self._cancel_quietly(request_id)
             raise
         if reply.fast is None:
             reply.result()  # raises, unless the turn has ended already
-        return Turn(self, request_id, reply, session_id, agent_id)
+        return Turn(self._link, request_id, reply, session_id, agent_id)
 
     def tool_result(
         self,
@@ -145,18 +120,18 @@ class Client:
         timeout: float | None = None,
     ) -> ToolResult:
         """A later delivery point of the session's open turn, or of the one named."""
-        result: ToolResult = self._call(
+        result: ToolResult = self._link.call(
             "recall/toolResult", turn_params(session_id, agent_id, turn_id, toolName=tool_name), timeout
         )
         return result
 
     def end(self, session_id: str, *, agent_id: str = "", turn_id: str | None = None) -> None:
         """Tell that no delivery point is left in the session's open turn, or in the one named."""
-        self._notify("recall/end", turn_params(session_id, agent_id, turn_id))
+        self._link.notify("recall/end", turn_params(session_id, agent_id, turn_id))
 
     def reset(self, session_id: str, *, agent_id: str = "", timeout: float | None = None) -> None:
         """The session's context was cleared or compacted: what was delivered may be delivered again."""
-        self._call("recall/reset", turn_params(session_id, agent_id, None), timeout)
+        self._link.call("recall/reset", turn_params(session_id, agent_id, None), timeout)
 
     # Outside any turn --------------------------------------------------------------------------------------
 
@@ -170,90 +145,34 @@ class Client:
     ) -> FoundDocuments:
         """Notes that match, best first; no session is touched."""
         params = project_params(project_root, query=query, limit=limit)
-        documents: FoundDocuments = self._call("memory/search", params, timeout)["documents"]
+        documents: FoundDocuments = self._link.call("memory/search", params, timeout)["documents"]
         return documents
 
     def list(
         self, *, project_root: ProjectPath | None = None, timeout: float | None = None
     ) -> ListedDocuments:
         """The newest notes, at most 200 of each scope: the project's, then the user's, newest first."""
-        documents: ListedDocuments = self._call("memory/list", project_params(project_root), timeout)[
-            "documents"
-        ]
+        answer = self._link.call("memory/list", project_params(project_root), timeout)
+        documents: ListedDocuments = answer["documents"]
         return documents
 
     def status(self, *, project_root: ProjectPath | None = None, timeout: float | None = None) -> Status:
         """What the daemon tells about itself, and with a project about its folders of notes."""
-        status: Status = self._call("daemon/status", project_params(project_root), timeout)
+        status: Status = self._link.call("daemon/status", project_params(project_root), timeout)
         return status
-
-    # The parts ---------------------------------------------------------------------------------------------
-
-    def _call(self, method: str, params: JsonObject, timeout: float | None) -> Any:  # noqa: ANN401 - any JSON
-        reply = Reply()
-        request_id = self._request(method, params, reply)
-        try:
-            self._wait(lambda: reply.answered, timeout)
-        finally:
-            self._channel.forget(request_id)
-        return reply.result()
-
-    def _request(self, method: str, params: JsonObject, reply: Reply) -> int:
-        request_id, data = self._channel.request(method, params, reply)
-        self._send(data)
-        return request_id
-
-    def _notify(self, method: str, params: JsonObject) -> None:
-        self._send(self._channel.notification(method, params))
 
     def _cancel_quietly(self, request_id: int) -> None:
         try:
-            self._notify("$/cancelRequest", {"id": request_id})
+            self._link.notify("$/cancelRequest", {"id": request_id})
         except ClientError:
             self.close()
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._sock.settimeout(self.call_timeout)
-            self._sock.sendall(data)
-        except TimeoutError:
-            self.close()  # half a message may be out
-            raise CallTimeout(f"the daemon reads nothing for {self.call_timeout:g} s") from None
-        except OSError:
-            raise DaemonUnavailable(_ENDED) from None  # what it said before can still be read
-
-    def _wait(self, done: Callable[[], bool], timeout: float | None) -> None:
-        timeout = self.call_timeout if timeout is None else timeout
-        deadline = monotonic() + timeout
-        while not done():
-            data = self._receive(max(0.0, deadline - monotonic()), timeout)
-            try:
-                answer = self._channel.feed(data)
-            except ProtocolError:
-                self.close()
-                raise
-            if answer:
-                self._send(answer)
-
-    def _receive(self, remaining: float, timeout: float) -> bytes:
-        try:
-            self._sock.settimeout(remaining)
-            data = self._sock.recv(_READ_BYTES)
-        except (TimeoutError, BlockingIOError):  # with 0 s the socket does not block
-            raise CallTimeout(f"the daemon did not answer within {timeout:g} s") from None
-        except OSError:
-            data = b""
-        if not data:
-            self.close()
-            raise DaemonUnavailable(_ENDED)
-        return data
 
 
 class Turn:
     """One recall, from its fast result on. Made by ``Client.start``."""
 
-    def __init__(self, client: Client, request_id: int, reply: Reply, session_id: str, agent_id: str) -> None:
-        self._client = client
+    def __init__(self, link: Link, request_id: int, reply: Reply, session_id: str, agent_id: str) -> None:
+        self._link = link
         self._request_id = request_id
         self._reply = reply
         self._session_id = session_id
@@ -273,13 +192,9 @@ class Turn:
 
     def tool_result(self, tool_name: str | None = None, *, timeout: float | None = None) -> ToolResult:
         """A later delivery point: what the selector chose, if it has, without the notes of ``delivery``."""
-        return self._client.tool_result(
-            self._session_id,
-            tool_name=tool_name,
-            agent_id=self._agent_id,
-            turn_id=self.id,
-            timeout=timeout,
-        )
+        params = turn_params(self._session_id, self._agent_id, self.id, toolName=tool_name)
+        result: ToolResult = self._link.call("recall/toolResult", params, timeout)
+        return result
 
     def end(self, *, timeout: float | None = None) -> Outcome | None:
         """End the turn, if it has not ended, and return how it did.
@@ -291,7 +206,7 @@ class Turn:
         if self._reply.outcome is None:
             self._tell("recall/end", turn_params(self._session_id, self._agent_id, self.id))
         self._wait(timeout)
-        self._reply.result()  # raises
+        self._reply.result()  # raises where the turn failed
         return self._reply.outcome
 
     def cancel(self, *, timeout: float | None = None) -> Outcome | None:
@@ -312,9 +227,9 @@ class Turn:
 
     def _tell(self, method: str, params: JsonObject) -> None:
         try:  # noqa: SIM105 - contextlib is not worth its import in a hook process
-            self._client._notify(method, params)
+            self._link.notify(method, params)
         except DaemonUnavailable:
             pass  # a daemon that stops ends the turn by itself, and the outcome may already have arrived
 
     def _wait(self, timeout: float | None) -> None:
-        self._client._wait(lambda: self._reply.answered, timeout)
+        self._link.wait(lambda: self._reply.answered, timeout)

@@ -129,3 +129,12 @@ def test_a_daemon_that_never_answers_is_not_waited_for_longer_than_asked(listeni
             client.list()
         with pytest.raises(TimeoutError, match=r"0\.01 s"):
             client.search("x", timeout=0.01)
+
+
+def test_a_daemon_that_never_answers_is_not_waited_for_by_tasks_either(listening):
+    async def call() -> None:
+        async with await AsyncClient.connect(str(listening), call_timeout=0.05) as client:
+            await client.list()
+
+    with pytest.raises(CallTimeout, match=r"0\.05 s"):
+        asyncio.run(call())
