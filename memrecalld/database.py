@@ -22,17 +22,18 @@ _ASIDE: Final = ".set-aside"
 _BUSY_S: Final = 1.0
 
 
-def open_database(path: Path, *, version: int, schema: str) -> sqlite3.Connection | None:
+def open_database(path: Path, *, version: int, schema: str, check: bool = True) -> sqlite3.Connection | None:
     """Open or create a database with a schema; ``None`` where that is impossible, which is logged once.
 
-    ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside.
+    ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside. ``check``
+    reads the whole file for damage; without, it shows when it is met.
     """
     try:
         make_private_directory(path.parent)
-        connection = _open(path, version, schema)
+        connection = _open(path, version, schema, check)
         if connection is None:
-            _set_aside(path)
-            connection = _open(path, version, schema)
+            set_aside(path)
+            connection = _open(path, version, schema, check)
     except (OSError, sqlite3.Error) as error:
         _log.warning("%s cannot be used (%s); going on without it", path.name, _reason(error))
         return None
@@ -58,7 +59,7 @@ def make_private_directory(directory: Path) -> None:
         raise PermissionError("others may write to its directory; chmod 700 mends that")
 
 
-def _open(path: Path, version: int, schema: str) -> sqlite3.Connection | None:
+def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connection | None:
     """``None`` for a file that is no database of this version."""
     # SQLite would create it by the umask; its journals take the mode of the file.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
@@ -70,7 +71,7 @@ def _open(path: Path, version: int, schema: str) -> sqlite3.Connection | None:
         connection.execute("PRAGMA synchronous=NORMAL")
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone() if check else ("ok",)
         if sound != "ok" or found not in ({version} if tables else {0, version}):
             connection.close()
             return None
@@ -84,7 +85,8 @@ def _open(path: Path, version: int, schema: str) -> sqlite3.Connection | None:
     return connection
 
 
-def _set_aside(path: Path) -> None:
+def set_aside(path: Path) -> None:
+    """Rename a database out of the way, and remove its journals. Raises ``OSError``."""
     _log.warning("%s is damaged or of another version; set aside, starting afresh", path.name)
     path.replace(path.with_name(path.name + _ASIDE))
     for suffix in ("-wal", "-shm"):

@@ -14,6 +14,7 @@ import msgspec
 
 from memrecalld.config import MemoryConfig
 from memrecalld.errors import InvalidProject, MemrecallError
+from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.document import Document, Scope
 from memrecalld.memory.filesystem import is_local
 from memrecalld.memory.folder import Folder
@@ -61,9 +62,11 @@ class Catalog:
         home: str,
         loop: Loop,
         watcher: Watcher | None,
+        cache: NoteCache | None = None,
     ) -> None:
         self._loop = loop
         self._watcher = watcher
+        self._cache = cache
         self._resolver = Resolver(
             config, environment=environment, home=home, call_soon=loop.call_soon_threadsafe
         )
@@ -120,11 +123,16 @@ class Catalog:
                 allowed,
                 call_soon=self._loop.call_soon_threadsafe,
                 watcher=self._watcher if is_local(root.real_path) else None,
+                cache=self._cache,
             )
         return self._folders[key]
 
     def close(self) -> None:
-        """Forget everything."""
+        """Keep what a next process can use, and forget everything."""
+        for folder in self._folders.values():
+            folder.save()
+        if self._cache is not None:
+            self._cache.close()
         self._folders.clear()
         if self._watcher is not None:
             self._watcher.close()

@@ -19,6 +19,7 @@ from typing import Final, Protocol
 import msgspec
 
 from memrecalld.errors import MemrecallError, ProjectMemoryError
+from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.document import Document
 from memrecalld.memory.entry import Entry
 from memrecalld.memory.layouts import Root
@@ -55,7 +56,13 @@ class Folder:
     """
 
     def __init__(
-        self, root: Root, allowed: Sequence[str], *, call_soon: CallSoon, watcher: Watcher | None
+        self,
+        root: Root,
+        allowed: Sequence[str],
+        *,
+        call_soon: CallSoon,
+        watcher: Watcher | None,
+        cache: NoteCache | None = None,
     ) -> None:
         self.root = root
         self.error: MemrecallError | None = None
@@ -64,6 +71,8 @@ class Folder:
         self._allowed = allowed
         self._call_soon = call_soon
         self._watcher = watcher
+        self._cache = cache
+        self._unsaved: dict[str, Entry | None] = {}
         self._changes = Changes()
         self._entries: dict[str, Entry] = {}
         self._scan: RootScan | None = None
@@ -187,18 +196,29 @@ class Folder:
                     _log.warning("no events of a memory folder (%s); its files are compared instead", reason)
 
         cold = self._scan is None
+        previous: Mapping[str, Entry] = self._entries
+        if cold:
+            previous = self._cache.load(self.root) if self._cache is not None else {}
         batch = _Batch(lambda read: self._call_soon(self._apply, read)) if cold else None
         try:
             scan = scan_root(
                 self.root,
                 allowed=self._allowed,
-                previous={} if cold else self._entries,
+                previous=previous,
                 entering=entering,
                 publish=batch,
             )
         except ProjectMemoryError as error:
             return partial(self._failed, error)
+        if cold and self._cache is not None and scan.changed:
+            self._cache.save(self.root, scan.changed)
         return partial(self._read, scan, watched and not scan.linked, watcher, watches)
+
+    def save(self) -> None:
+        """Keep what changed since the first reading, for the next process. Blocks."""
+        if self._cache is not None and self._unsaved:
+            self._cache.save(self.root, self._unsaved)
+            self._unsaved = {}
 
     def _failed(self, error: MemrecallError) -> None:
         self.error = error
@@ -206,7 +226,9 @@ class Folder:
 
     def _read(self, scan: RootScan, trusted: bool, watcher: Watcher | None, watches: set[int]) -> None:
         self.error = None
-        self._apply(scan.changed)
+        self._apply(scan.changed if self._scan is not None else scan.entries)
+        if self._scan is None:
+            self._unsaved.clear()
         self._changes.files.update(scan.unfinished)
         self._scan = msgspec.structs.replace(scan, entries={}, changed={})
         self._trusted = trusted
@@ -252,6 +274,7 @@ class Folder:
                 del self._entries[path]
             else:
                 self._entries[path] = entry
+            self._unsaved[path] = entry
             before = None if old is None else old.document
             after = None if entry is None else entry.document
             if before is not after and self.observer is not None:

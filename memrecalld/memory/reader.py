@@ -25,7 +25,8 @@ MAX_FILE_BYTES: Final = 256 * 1024
 """Bytes of a file that are read; 1,200 characters of it can ever be shown."""
 
 GRACE_NS: Final = 1_000_000_000
-"""For so long after its last change a file that is empty, or does not hold still, is taken for half-written."""
+"""For so long after its last change a file that is empty, or does not hold still, is taken for half-written.
+"""
 
 WRITER_GRACE_NS: Final = 5_000_000_000
 """For so long, if it is open for writing: a program may keep a file open for good."""

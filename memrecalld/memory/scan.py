@@ -70,7 +70,7 @@ def scan_root(
         previous: ``entries`` of an earlier scan. A file whose signature is the same is not read again.
         clock: the time now, nanoseconds since the epoch.
         entering: called with each folder's descriptor and prefix before it is listed.
-        publish: called with each note that was read, on the calling thread.
+        publish: called with each note that was read or found unchanged, on the calling thread.
 
     Raises:
         ProjectMemoryError: the root is required, exists, and cannot be read.
@@ -96,8 +96,8 @@ def scan_root(
                 entries[path] = entry
                 if fresh:
                     changed[path] = entry
-                    if publish is not None:
-                        publish(path, entry)
+                if publish is not None:
+                    publish(path, entry)
             linked = walk.linked
     except FileNotFoundError:
         state = "missing"

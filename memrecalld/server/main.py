@@ -18,6 +18,7 @@ import memrecalld
 from memrecalld.config import Config, Paths
 from memrecalld.config_file import load_config
 from memrecalld.errors import ConfigError, StartError
+from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.watcher import Watcher
 from memrecalld.recall.clock import LoopClock
@@ -72,7 +73,12 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
     tasks = None if selector is None else SelectionTasks(selector)
     client_selection = ClientSelection() if config.selector.kind == "client" else None
     catalog = Catalog(
-        config.memory, environment=environ, home=paths.home, loop=loop, watcher=_watcher(config)
+        config.memory,
+        environment=environ,
+        home=paths.home,
+        loop=loop,
+        watcher=_watcher(config),
+        cache=NoteCache.open(Path(paths.cache_dir, "notes.sqlite")),
     )
     library = Library(catalog, loop.call_later)
     clock = LoopClock(loop)

@@ -1,0 +1,213 @@
+"""Parsed notes on disk, so that a new process reads again only what changed since.
+
+A cache and nothing more: an entry counts only while the signature of its file is the same, and whatever is
+wrong with the database, the notes are read from their files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+import memrecalld
+from memrecalld.database import open_database, set_aside
+from memrecalld.memory.document import Document, NoteType, Problem
+from memrecalld.memory.entry import Entry
+from memrecalld.memory.layouts import Root
+from memrecalld.memory.reader import Signature
+
+_log = logging.getLogger("memrecalld.memory")
+
+KEPT_DAYS: Final = 90
+"""Folders that were not read for longer are forgotten."""
+
+_FORMAT: Final = 1
+_VERSION: Final = zlib.crc32(f"{memrecalld.__version__}/{_FORMAT}".encode()) & 0x7FFFFFFF
+"""Another version of the program may read notes otherwise."""
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS folders (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    path BLOB NOT NULL,
+    day INTEGER NOT NULL,
+    UNIQUE (scope, path)
+);
+CREATE TABLE IF NOT EXISTS notes (
+    folder INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    note BLOB NOT NULL,
+    PRIMARY KEY (folder, path)
+) WITHOUT ROWID;
+"""
+
+_DAY_S: Final = 86_400
+
+
+class _Stored(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An entry without what its folder and path say already. The fields are those of ``Document``."""
+
+    signature: Signature
+    type: NoteType
+    type_label: str
+    title: str
+    description: str
+    body: str
+    truncated: bool
+    modified_ns: int
+    content_hash: bytes
+    usage_text: str
+    keywords: tuple[str, ...]
+    usage_scenarios: tuple[str, ...]
+    problem: Problem | None
+
+
+class NoteCache:
+    """The entries of all folders. Its methods may be called on any thread, one at a time goes ahead."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """``connection`` is to the database in the file at ``path``."""
+        self._path = path
+        self._connection: sqlite3.Connection | None = connection
+        self._lock = threading.Lock()
+        self._forget_unused()
+
+    @classmethod
+    def open(cls, path: Path) -> NoteCache | None:
+        """The cache in a file; ``None`` where there can be none."""
+        # Looking for damage would mean reading all of it at every start; it is met soon enough.
+        connection = open_database(path, version=_VERSION, schema=_SCHEMA, check=False)
+        return None if connection is None else cls(connection, path)
+
+    def load(self, root: Root) -> dict[str, Entry]:
+        """What is known of a folder, by relative path."""
+        with self._lock:
+            if self._connection is None:
+                return {}
+            try:
+                rows = self._connection.execute(
+                    "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
+                    " WHERE scope = ? AND folders.path = ?",
+                    (root.scope, _key(root)),
+                ).fetchall()
+            except sqlite3.Error as error:
+                self._give_up(error)
+                return {}
+        try:
+            return {path: _entry(root, path, note) for path, note in rows}
+        except msgspec.DecodeError:  # not what this version writes, whatever it says
+            return {}
+
+    def save(self, root: Root, entries: Mapping[str, Entry | None]) -> None:
+        """Keep what has changed in a folder; ``None`` stands for a note that is gone."""
+        day = int(time.time() // _DAY_S)
+        kept = [(path, _encode(entry)) for path, entry in entries.items() if entry is not None]
+        gone = [path for path, entry in entries.items() if entry is None]
+        with self._lock:
+            if self._connection is None:
+                return
+            try:
+                self._connection.execute("BEGIN")
+                (folder,) = self._connection.execute(
+                    "INSERT INTO folders (scope, path, day) VALUES (?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET day = excluded.day RETURNING id",
+                    (root.scope, _key(root), day),
+                ).fetchone()
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", [(folder, *each) for each in kept]
+                )
+                self._connection.executemany(
+                    "DELETE FROM notes WHERE folder = ? AND path = ?", [(folder, path) for path in gone]
+                )
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _forget_unused(self) -> None:
+        oldest = int(time.time() // _DAY_S) - KEPT_DAYS
+        with self._lock:
+            if self._connection is None:
+                return
+            try:
+                self._connection.execute("DELETE FROM folders WHERE day < ?", (oldest,))
+                self._connection.execute("DELETE FROM notes WHERE folder NOT IN (SELECT id FROM folders)")
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        """Go on without the cache: it only saves time."""
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        _log.warning("the cache of notes cannot be used (%s); going on without it", name)
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            with contextlib.suppress(OSError):
+                set_aside(self._path)
+
+
+def _key(root: Root) -> bytes:
+    return root.real_path.encode("utf-8", "surrogateescape")
+
+
+_encoder: Final = msgspec.msgpack.Encoder()
+_decoder: Final = msgspec.msgpack.Decoder(_Stored)
+
+
+def _encode(entry: Entry) -> bytes:
+    document = entry.document
+    return _encoder.encode(
+        _Stored(
+            entry.signature,
+            document.type,
+            document.type_label,
+            document.title,
+            document.description,
+            document.body,
+            document.truncated,
+            document.modified_ns,
+            document.content_hash,
+            document.usage_text,
+            document.keywords,
+            document.usage_scenarios,
+            document.problem,
+        )
+    )
+
+
+def _entry(root: Root, path: str, note: bytes) -> Entry:
+    stored = _decoder.decode(note)
+    document = Document(
+        scope=root.scope,
+        root=root.real_path,
+        relative_path=path,
+        type=stored.type,
+        type_label=stored.type_label,
+        title=stored.title,
+        description=stored.description,
+        body=stored.body,
+        truncated=stored.truncated,
+        modified_ns=stored.modified_ns,
+        content_hash=stored.content_hash,
+        usage_text=stored.usage_text,
+        keywords=stored.keywords,
+        usage_scenarios=stored.usage_scenarios,
+        problem=stored.problem,
+    )
+    return Entry(stored.signature, document)
