@@ -25,8 +25,8 @@ _BUSY_S: Final = 1.0
 def open_database(path: Path, *, version: int, schema: str, check: bool = True) -> sqlite3.Connection | None:
     """Open or create a database with a schema; ``None`` where that is impossible, which is logged once.
 
-    ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside. ``check``
-    reads the whole file for damage; without, it shows when it is met.
+    ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside.
+    ``check`` reads the whole file for damage; without, it shows when it is met.
     """
     try:
         make_private_directory(path.parent)

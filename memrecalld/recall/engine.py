@@ -38,8 +38,13 @@ class Catalog(Protocol):
         project_root: str | None,
         exclude_layouts: frozenset[str],
         ready: Callable[[Pool | MemrecallError], None],
+        *,
+        whole: bool = False,
     ) -> None:
-        """Every change completed before this call is in the pool that ``ready`` gets."""
+        """Every change completed before this call is in the pool that ``ready`` gets.
+
+        It may be partial where that would take long, unless the ``whole`` is wanted.
+        """
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
@@ -204,7 +209,7 @@ class Engine:
                 ]
             )
 
-        self.catalog.pool(project_root, frozenset(), rank)
+        self.catalog.pool(project_root, frozenset(), rank, whole=True)
 
     @property
     def session_count(self) -> int:

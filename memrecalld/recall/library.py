@@ -59,9 +59,15 @@ class Library:
         project_root: str | None,
         exclude_layouts: frozenset[str],
         ready: Callable[[Pool | MemrecallError], None],
+        *,
+        whole: bool = False,
     ) -> None:
-        """Every change completed before this call is in the pool that ``ready`` gets."""
-        self._catalog.read(project_root, exclude_layouts, _then(self._pool, ready), within_s=READ_S)
+        """Every change completed before this call is in the pool that ``ready`` gets.
+
+        It may be partial where that would take long, unless the ``whole`` is wanted.
+        """
+        within_s = None if whole else READ_S
+        self._catalog.read(project_root, exclude_layouts, _then(self._pool, ready), within_s=within_s)
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""

@@ -127,6 +127,8 @@ class FakeCatalog:
         project_root: str | None,
         exclude_layouts: frozenset[str],
         ready: Callable[[FakePool | MemrecallError], None],
+        *,
+        whole: bool = False,
     ) -> None:
         self._when_released(lambda: ready(self.error or FakePool(self.documents)))
 
