@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
@@ -60,10 +61,16 @@ class Postings:
         return 1 if isinstance(numbers, int) else len(numbers) // _PACKED.size
 
     def gather(self, keys: Iterable[str]) -> NDArray[np.uint32]:
-        """The numbers of all ``keys``, one key's after another's; an unknown key has none."""
-        parts = (self._numbers.get(key, b"") for key in keys)
-        packed = b"".join(_PACKED.pack(part) if isinstance(part, int) else part for part in parts)
-        return np.frombuffer(packed, np.uint32)
+        """The numbers of all ``keys``, in no particular order; an unknown key has none."""
+        single: list[int] = []
+        several: list[bytearray] = []
+        for key in keys:
+            numbers = self._numbers.get(key)
+            if isinstance(numbers, int):
+                single.append(numbers)
+            elif numbers is not None:
+                several.append(numbers)
+        return np.frombuffer(b"".join((array("I", single), *several)), np.uint32)
 
 
 def _place(numbers: bytearray, number: int) -> int:

@@ -89,8 +89,8 @@ class _Row:
 
     def ages(self, now_ns: int) -> NDArray[np.int64]:
         """A number by position, the smaller the newer the document."""
-        times = self.of([index.times for index in self._indexes])
-        return np.negative(np.minimum(times, min(now_ns, MAX_TIME_NS)), dtype=np.int64)
+        times: NDArray[np.int64] = self.of([index.times for index in self._indexes])
+        return -np.minimum(times, min(now_ns, MAX_TIME_NS))
 
 
 def _rising(limit: int, *keys: NDArray[Any]) -> Iterator[NDArray[np.intp]]:

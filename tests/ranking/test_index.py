@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import tracemalloc
 from itertools import accumulate
 
 import msgspec
@@ -200,10 +201,22 @@ def test_an_index_tells_document_frequencies_and_fields_of_terms():
 
 def test_notes_that_come_and_go_leave_nothing_behind():
     index = Index()
-    for number in range(500):
-        passing = note(f"passing{number}", "", "部署 and words", relative_path=f"{number % 7}.md")
-        index.insert(passing)
-        index.remove(passing)
+
+    def come_and_go(times):
+        for number in range(times):
+            passing = note(f"passing{number}", "", "部署 and words", relative_path=f"{number % 7}.md")
+            index.insert(passing)
+            index.remove(passing)
+
+    tracemalloc.start()
+    try:
+        come_and_go(300)
+        before, _ = tracemalloc.get_traced_memory()
+        come_and_go(1_000)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 20_000
     assert len(index) == 0
     assert index.capacity == 1
     assert index.terms_containing("passing") == []

@@ -35,7 +35,7 @@ def test_every_token_of_a_text_is_a_term_or_part_of_one(text):
 
 
 def test_a_term_names_all_fields_that_hold_it():
-    document = note("Deploy", "deploy the API", "how we deploy: the API, the docs")
+    document = note("Deploy", "deploy the API", "how we deploy: the API, the_docs")
     assert document_terms(document) == {
         "deploy": TITLE | DESCRIPTION | BODY,
         "the": DESCRIPTION | BODY,
