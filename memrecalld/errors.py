@@ -5,6 +5,7 @@
         ├── InvalidProject        -32602  a project path that cannot name a project (InvalidParams)
         ├── ProjectMemoryError    -32803  a project's notes exist and cannot be read (LSP RequestFailed)
         ├── TurnNotYours          -32803  a turn of another connection
+        ├── NoSuchNote            -32803  no note has the path that a client asks for
         ├── ConfigError           -32803  the configuration file cannot be used
         ├── SelectionError        -32803  a model selection failed; it changes the strategy, no client sees it
         └── StartError            -32803  the daemon cannot start here
@@ -51,6 +52,12 @@ class ProjectMemoryError(MemrecallError):
 
 class TurnNotYours(MemrecallError):
     """A turn was addressed by a connection that it does not belong to."""
+
+    code = -32803
+
+
+class NoSuchNote(MemrecallError):
+    """No note of the project or of the user has the path that was asked for."""
 
     code = -32803
 

@@ -139,6 +139,12 @@ class AsyncClient:
         documents: ListedDocuments = answer["documents"]
         return documents
 
+    async def read(self, path: str, *, project_root: ProjectPath | None = None) -> FoundDocument:
+        """The note at the ``path`` of one that was found, listed or delivered, as it is now."""
+        answer = await self._link.call("memory/read", project_params(project_root, path=path))
+        document: FoundDocument = answer["document"]
+        return document
+
     async def status(self, *, project_root: ProjectPath | None = None) -> Status:
         """What the daemon tells about itself, and with a project about its folders of notes."""
         status: Status = await self._link.call("daemon/status", project_params(project_root))

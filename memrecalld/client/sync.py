@@ -156,6 +156,14 @@ class Client:
         documents: ListedDocuments = answer["documents"]
         return documents
 
+    def read(
+        self, path: str, *, project_root: ProjectPath | None = None, timeout: float | None = None
+    ) -> FoundDocument:
+        """The note at the ``path`` of one that was found, listed or delivered, as it is now."""
+        answer = self._link.call("memory/read", project_params(project_root, path=path), timeout)
+        document: FoundDocument = answer["document"]
+        return document
+
     def status(self, *, project_root: ProjectPath | None = None, timeout: float | None = None) -> Status:
         """What the daemon tells about itself, and with a project about its folders of notes."""
         status: Status = self._link.call("daemon/status", project_params(project_root), timeout)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from memrecalld.errors import MemrecallError
+from memrecalld.errors import MemrecallError, NoSuchNote
 from memrecalld.memory.catalog import Catalog, Reading
 from memrecalld.memory.document import Document, Scope
 from memrecalld.memory.folder import Folder
@@ -17,6 +17,7 @@ from memrecalld.memory.layouts import RootLayout
 from memrecalld.memory.pool import capped
 from memrecalld.recall.indexing import CallLater, FolderIndex
 from memrecalld.recall.pool import IndexedPool
+from memrecalld.recall.prompt import displayable
 from memrecalld.recall.turn import Pool
 
 R = TypeVar("R")
@@ -83,6 +84,23 @@ class Library:
             return capped(documents, now_ns=time.time_ns())
 
         self._catalog.read(project_root, frozenset(), _then(newest, ready))
+
+    def note(
+        self, project_root: str | None, path: str, ready: Callable[[Document | MemrecallError], None]
+    ) -> None:
+        """The note whose path is shown as ``path``, as it is now; ``NoSuchNote`` if it is none of these.
+
+        Only what is held is looked through: no path that a client names is ever opened.
+        """
+
+        def find(reading: Reading) -> Document | MemrecallError:
+            for folder in reading.folders:
+                root = f"{displayable(folder.root.real_path)}/"
+                if path.startswith(root) and (document := folder.get(path.removeprefix(root))) is not None:
+                    return document
+            return NoSuchNote("no note of this project or of the user has this path; memory/list names them")
+
+        self._catalog.read(project_root, frozenset(), _then(find, ready))
 
     def describe(self, project_root: str, ready: Callable[[ProjectMemory | MemrecallError], None]) -> None:
         """Which folders a project's memory is in, and what was left out of them."""

@@ -18,7 +18,7 @@ from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.document import BODY_WINDOW_CHARS
 from memrecalld.memory.layouts import LAYOUTS
 from memrecalld.memory.project import project_path
-from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, summarize
+from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, describe, summarize
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library, ProjectMemory
 from memrecalld.recall.outcome import Outcome
@@ -77,6 +77,7 @@ class Handlers:
             "recall/reset": self.reset,
             "memory/search": self.search,
             "memory/list": self.list_,
+            "memory/read": self.read,
             "daemon/status": self.status,
         }
         for method, handler in handlers.items():
@@ -220,6 +221,13 @@ class Handlers:
             lambda documents: messages.ListResult(documents=[summarize(each, now_ns) for each in documents]),
         )
         self._host.library.newest(self._project(params.project_root), ready)
+        return response
+
+    def read(self, params: messages.ReadParams) -> Future[messages.ReadResult]:
+        response: Future[messages.ReadResult] = Future()
+        now_ns = time.time_ns()
+        ready = _into(response, lambda document: messages.ReadResult(document=describe(document, now_ns)))
+        self._host.library.note(self._project(params.project_root), params.path, ready)
         return response
 
     def status(self, params: messages.StatusParams) -> Future[messages.StatusResult]:

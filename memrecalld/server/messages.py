@@ -151,6 +151,14 @@ class ListParams(Message, frozen=True, kw_only=True):
     project_root: str | None = None
 
 
+class ReadParams(Message, frozen=True, kw_only=True):
+    """``memory/read``"""
+
+    path: str
+    """As in the ``path`` of a note found, listed or delivered."""
+    project_root: str | None = None
+
+
 class StatusParams(Message, frozen=True, kw_only=True):
     """``daemon/status``"""
 
@@ -207,6 +215,12 @@ class SearchResult(Message, frozen=True, kw_only=True):
     """Best first."""
 
     documents: list[DeliveredDocument]
+
+
+class ReadResult(Message, frozen=True, kw_only=True):
+    """One note as it is now."""
+
+    document: DeliveredDocument
 
 
 class RootStatus(Message, frozen=True, kw_only=True):
@@ -307,5 +321,6 @@ METHODS: Final[dict[str, Requested]] = {
     "recall/select": Requested(SelectParams, SelectResult),
     "memory/search": Requested(SearchParams, SearchResult),
     "memory/list": Requested(ListParams, ListResult),
+    "memory/read": Requested(ReadParams, ReadResult),
     "daemon/status": Requested(StatusParams, StatusResult),
 }

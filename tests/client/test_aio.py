@@ -145,6 +145,8 @@ async def test_a_detached_turn_is_continued_by_the_next_connection(modelled, mod
 async def test_everything_outside_turns_is_there(client, asked):
     listed = await client.list(project_root=asked.project)
     assert {each["title"] for each in listed} >= {"Deploy process", "Terse answers"}
+    read = await client.read(listed[0]["path"], project_root=asked.project)
+    assert {**listed[0], "body": read["body"], "truncated": False} == read
     assert (await client.status(project_root=asked.project))["pid"] == asked.pid
     await client.reset("s")
 

@@ -219,6 +219,14 @@ def test_the_list_has_the_newest_notes_of_each_scope_first(client, asked):
     assert listed[0]["age"] == "saved 3 days ago"
 
 
+def test_a_listed_note_is_read_by_its_path(client, asked):
+    listed = client.list(project_root=asked.project)[0]
+    read = client.read(listed["path"], project_root=asked.project)
+    assert read == {**listed, "body": read["body"], "truncated": False}
+    with pytest.raises(ResponseError, match="memory/list names them"):
+        client.read("/etc/hostname", project_root=asked.project)
+
+
 def test_the_status_names_the_folders_of_a_project(client, asked):
     status = client.status(project_root=asked.project)
     assert status["pid"] == asked.pid

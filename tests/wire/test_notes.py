@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.daemon import DaemonProcess
 from tests.support.notes import note
 from tests.support.wire import WireClient
-from tests.wire.turns import Turn, new_session, poll
+from tests.wire.turns import Project, Turn, new_session, poll
 
 DAY_S = 86_400
 NOW_S = 1_700_000_000
@@ -86,6 +86,51 @@ async def test_a_list_is_of_the_newest_two_hundred_of_each_scope_without_bodies(
     assert documents[0]["age"].startswith("saved ") and documents[0]["age"].endswith(" days ago")
     own = (await client.call("memory/list"))["documents"]
     assert [document["scope"] for document in own] == ["user"] * 200
+
+
+async def test_a_note_is_read_by_the_path_it_was_shown_with(plain_client, plain_project):
+    written = plain_project.write("sub/deploy", note("Deploy", "how to deploy", "x" * 2_000))
+    params = {"projectRoot": str(plain_project.root)}
+    [found] = (await plain_client.call("memory/search", params | {"query": "deploy"}))["documents"]
+    read = (await plain_client.call("memory/read", params | {"path": found["path"]}))["document"]
+    assert read == {name: value for name, value in found.items() if name not in {"matched", "score"}}
+    assert (read["body"], read["truncated"]) == ("x" * 1_200, True)
+    written.write_text(note("Deploy", "how to deploy", "another way"), encoding="utf-8")
+    assert (await plain_client.call("memory/read", params | {"path": found["path"]}))["document"][
+        "body"
+    ] == "another way"
+    written.unlink()
+    await plain_client.call_error("memory/read", params | {"path": found["path"]})
+
+
+async def test_nothing_but_the_notes_of_the_project_and_the_user_is_read(
+    plain_daemon, plain_client, plain_project
+):
+    note_path = plain_project.write("deploy", note("Deploy", "how to deploy"))
+    folder = note_path.parent
+    (folder / "MEMORY.md").write_text("an index", encoding="utf-8")
+    (folder / "secret.txt").write_text("no note", encoding="utf-8")
+    (folder / "out.md").symlink_to("/etc/hostname")
+    other = Project(plain_daemon, plain_daemon.home / f"{plain_project.root.name}-other")
+    params = {"projectRoot": str(plain_project.root)}
+    await plain_client.call("memory/read", params | {"path": str(note_path)})
+    for path in (
+        "",
+        "deploy.md",
+        "/etc/hostname",
+        str(folder),
+        f"{folder}/",
+        f"{folder}/./deploy.md",
+        f"{folder}/../{folder.name}/deploy.md",
+        f"{folder}/MEMORY.md",
+        f"{folder}/secret.txt",
+        f"{folder}/out.md",
+        f"{note_path}\0",
+        str(other.write("deploy", note("Deploy", "elsewhere"))),
+    ):
+        error = await plain_client.call_error("memory/read", params | {"path": path})
+        assert error["code"] == -32803
+        assert not path or path not in error["message"]
 
 
 async def test_every_change_completed_before_a_call_is_seen_by_it(plain_client, plain_project):

@@ -42,6 +42,8 @@ WRONG = {
     "a huge limit": ("memory/search", {"query": "deploy", "limit": 10**9}, "$.limit"),
     "a string for a limit": ("memory/search", {"query": "deploy", "limit": "5"}, "$.limit"),
     "a fraction for a limit": ("memory/search", {"query": "deploy", "limit": 1.5}, "$.limit"),
+    "nothing to read": ("memory/read", {}, "`path`"),
+    "a number for a path": ("memory/read", {"path": 5}, "$.path"),
     "a list of projects": ("memory/list", {"projectRoot": ["/w"]}, "$.projectRoot"),
     "a number for a status": ("daemon/status", {"projectRoot": 5}, "$.projectRoot"),
     "a string of folders": ("initialize", {"workspaceFolders": "/w"}, "$.workspaceFolders"),
@@ -75,9 +77,11 @@ PROJECTS = {
 
 
 @pytest.mark.parametrize(("root", "said"), PROJECTS.values(), ids=PROJECTS.keys())
-@pytest.mark.parametrize("method", ["memory/search", "memory/list", "daemon/status", "recall/start"])
+@pytest.mark.parametrize(
+    "method", ["memory/search", "memory/list", "memory/read", "daemon/status", "recall/start"]
+)
 async def test_what_names_no_project_is_refused(plain_client, method, root, said):
-    params = {"query": "deploy", "sessionId": new_session(), "projectRoot": root}
+    params = {"query": "deploy", "path": "x", "sessionId": new_session(), "projectRoot": root}
     error = await plain_client.call_error(method, params)
     assert error["code"] == INVALID_PARAMS
     assert said in error["message"]

@@ -101,6 +101,7 @@ async def everything_that_can_happen(daemon, model, client):
     await client.call("recall/reset", key)
     await client.call("memory/search", root | {"query": query})
     await client.call("memory/list", root)
+    await client.call_error("memory/read", root | {"path": f"/{QUERY}"})
     await client.call("daemon/status", root)
     await client.call("initialize", {"rootUri": f"file://{daemon.project}", "clientInfo": {"name": QUERY}})
     for method, params in (
