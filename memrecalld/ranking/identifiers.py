@@ -14,12 +14,15 @@ import regex
 
 from memrecalld.ranking.text import _CJK, _WORD
 
+# A letter on its own beside an apostrophe is what an elision or a contraction has left of a word: l'heure, don't.
+_ELIDED: Final = rf"(?!{_WORD}['’]{_WORD})(?!(?<={_WORD}['’]){_WORD}(?!{_WORD}))"
 _RUN: Final = regex.compile(
-    rf"({_CJK}+)|((?:(?<![{_WORD}.])\.)?{_WORD}+(?:(?:[-_.]|::){_WORD}+)*(?:\+\+|\#(?!{_WORD}))?)", regex.V1
+    rf"({_CJK}+)|({_ELIDED}(?:(?<![{_WORD}.])\.)?{_WORD}+(?:(?:[-_.]|::){_WORD}+)*(?:\+\+|\#(?!{_WORD}))?)",
+    regex.V1,
 )
 
-# The pattern above costs much. These two find the runs of its first group in nearly all text: its common letters,
-# and whatever might be a rarer one.
+# The pattern above costs much. These two find the runs of its first group in nearly all text: its common
+# letters, and whatever might be a rarer one.
 _COMMON_CJK: Final = re.compile("([々ぁ-ゖゝ-ゟァ-ヺー-ヿ㐀-䶵一-鿯가-힣]+)")
 _PERHAPS_CJK: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fff\u3004-\u3007\u3020-\ud7ff\uf900-\ufaff\uff66-\uffff\U00016fe0-\U0003ffff]"
@@ -31,6 +34,9 @@ _JOINT: Final = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _HUMP: Final = regex.compile(
     r"\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{M}\p{N}]+|[\p{Lu}\p{M}\p{N}]+|[^\p{Lu}\p{Ll}]+", regex.V1
 )
+
+_MAX_WORD_CHARS: Final = 64
+"""Longer words are encoded data, and no part of a name."""
 
 _MAX_SIGNED_CHARS: Final = 2
 """The word before ``++`` or ``#`` is no word of its own when it is this short: ``C``, ``F``."""
@@ -50,7 +56,8 @@ class Name(NamedTuple):
 
 
 def runs(text: str) -> list[tuple[str, str]]:
-    """The runs of ``text`` in their order, each as one of two: Chinese, Japanese and Korean letters, or a name.
+    """The runs of ``text`` in their order, each as one of two: Chinese, Japanese and Korean letters, or a
+    name.
 
     A name is words held together by ``-``, ``_``, ``.`` or ``::``, maybe with the signs that belong to it
     (``.NET``, ``C++``, ``C#``). ``text`` is in NFKC, and not in lower case yet.
@@ -79,7 +86,7 @@ def take_apart(name: str) -> Name:
     """Split ``name``, as ``runs`` gives it, at its joints and its humps."""
     core = name.lstrip(".").rstrip("+#")
     signed = "" if core == name else name.lower()
-    words = [word for word in _JOINT.split(core) if word]
+    words = [word for word in _JOINT.split(core) if 0 < len(word) <= _MAX_WORD_CHARS]
     parts = [part for word in words for part in _humps(word)]
     if signed and len(core) <= _MAX_SIGNED_CHARS:
         parts = []

@@ -59,7 +59,7 @@ def fold(word: str) -> str:
 
 @lru_cache(_CACHED_WORDS)
 def singular(word: str) -> str:
-    """``word`` without accents and, if it is ASCII, without the ending of a plural: ``policies``, ``policy``."""
+    """``word`` without accents and, if it is ASCII, without the ending of a plural."""
     word = fold(word)
     if len(word) <= _MIN_STEM or not (word.isascii() and word.isalpha()) or word in _INVARIABLE:
         return word

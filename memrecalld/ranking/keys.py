@@ -1,7 +1,7 @@
 """The keys under which a note is filed, and those under which a query looks for it.
 
-Everything that the ranker knows of a note's text is, for each key, in which fields it occurs. So an index need
-hold nothing else to find what the ranker finds.
+All that the ranker knows of a note's text is, for each key, which fields hold it. So an index need hold
+nothing else to find what the ranker finds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memrecalld.memory.document import Document
 from memrecalld.ranking.cjk import document_pairs, query_pairs
 from memrecalld.ranking.identifiers import runs, separate, take_apart
 from memrecalld.ranking.inflection import root, singular
-from memrecalld.ranking.stopwords import ACRONYMS, FUNCTION_WORDS, LIGHT_WORDS
+from memrecalld.ranking.stopwords import ACRONYMS, FUNCTION_WORDS, LIGHT_WORDS, is_english
 
 TITLE: Final = 1
 DESCRIPTION: Final = 2
@@ -44,21 +44,25 @@ WORD_SHARE: Final = 100
 PART_SHARE: Final = 50
 LIGHT_SHARE: Final = 15
 
-# Percent of its weight for which a term counts that no note holds. A name that nobody wrote down is still
-# there in its parts; a pair of characters that no note holds may span a border of words.
+# Percent of its weight for which a term counts that no note holds. In a language that inflects more than English
+# the notes may hold another form of the word; a pair of letters may span a border of words; and a name that
+# nobody wrote down is still there in its parts.
 UNKNOWN_WORD: Final = 100
+UNKNOWN_INFLECTED: Final = 60
 UNKNOWN_PAIR: Final = 70
 UNKNOWN_NAME: Final = 0
 
 _CACHED_CHUNKS: Final = 65_536
 
+_LAST_LATIN: Final = "\u024f"
+
 _SINGULAR_MARK: Final = "~"
 _ROOT_MARK: Final = "^"
 
-# What ends a chunk in ASCII: all but letters, digits, and what names are made of. In UTF-8 the bytes below 128
-# are ASCII alone, so that this cuts text of any script.
+# What ends a chunk in ASCII: all but letters, digits, and what names are made of. In UTF-8 the bytes below
+# 128 are ASCII only, so that this cuts text of any script.
 _BLANKED: Final = bytes(
-    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "-_.:+#" else ord(" ")
+    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "-_.:+#'" else ord(" ")
     for code in range(0x100)
 )
 
@@ -69,7 +73,7 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     text: str
     """For the eyes of a person, and what makes a term distinct."""
     forms: tuple[tuple[int, tuple[str, ...]], ...]
-    """Keys under which notes hold it, best first: percent of an exact match, and the keys that are as good."""
+    """Where notes hold it, best first: percent of an exact match, and the keys that are as good."""
     share: int
     """Percent of the weight of a word."""
     unknown: int
@@ -101,10 +105,10 @@ def document_keys(document: Document) -> dict[str, int]:
 def query_terms(query: str) -> Query:
     """What to look for, at most ``MAX_QUERY_TERMS`` distinct terms: what ``query`` begins with and ends with.
 
-    The first 32 distinct terms come first, in the order of their first occurrence; then, of the others, the 32
-    that occur last. Of a query longer than 4,096 characters only its first and last 2,048 are read, cut where
-    that may be, so that a pasted log of megabytes costs no more than a page. Blocks of recalled notes are the
-    caller's to take out before (``text.strip_recalled``).
+    The first 32 distinct terms come first, in the order of their first occurrence; then, of the others, the
+    32 that occur last. Of a query longer than 4,096 characters only its first and last 2,048 are read, cut
+    where that may be, so that a pasted log of megabytes costs no more than a page. Blocks of recalled notes
+    are the caller's to take out before (``text.strip_recalled``).
     """
     texts = (query,) if len(query) <= 2 * REACH_CHARS else (query[:REACH_CHARS], query[-REACH_CHARS:])
     found: dict[str, Term] = {}
@@ -181,42 +185,47 @@ def _word_keys(written: str) -> Iterator[str]:
 
 def _terms(chunks: Sequence[str]) -> Iterator[Term]:
     """The terms of a query in their order, with repetitions."""
+    query = " ".join(chunks)
     # Who shouts all of it writes no abbreviation.
-    shouted = len(chunks) > 1 and " ".join(chunks).isupper()
+    shouted = len(chunks) > 1 and query.isupper()
+    unknown = UNKNOWN_WORD if is_english(query.lower().split()) else UNKNOWN_INFLECTED
     for chunk in chunks:
         for run, written in runs(chunk):
             if run:
                 for pair, share in query_pairs(run):
                     yield Term(pair, ((EXACT, (pair,)),), share, UNKNOWN_PAIR)
             else:
-                yield from _name_terms(written, shouted=shouted)
+                yield from _name_terms(written, unknown, shouted=shouted)
 
 
 @lru_cache(_CACHED_CHUNKS)
-def _name_terms(written: str, *, shouted: bool) -> tuple[Term, ...]:
+def _name_terms(written: str, unknown: int, *, shouted: bool) -> tuple[Term, ...]:
     name = take_apart(written)
     terms: list[Term] = []
     share = WORD_SHARE
     if not _is_function_word(name.parts):
         if name.signed:
-            unknown = UNKNOWN_NAME if name.parts else UNKNOWN_WORD
-            terms.append(Term(name.signed, ((EXACT, (name.signed,)),), WORD_SHARE, unknown))
+            missed = UNKNOWN_NAME if name.parts else UNKNOWN_WORD
+            terms.append(Term(name.signed, ((EXACT, (name.signed,)),), WORD_SHARE, missed))
         if name.whole and len(name.whole) <= MAX_KEY_CHARS:
             forms = ((EXACT, (name.whole,)), (OTHER_STYLE, (name.squashed,)))
             terms.append(Term(name.whole, forms, WORD_SHARE, UNKNOWN_NAME))
             share = PART_SHARE
     for part in name.parts:
-        terms += _word_terms(part, share, shouted=shouted)
+        if len(name.parts) == 1 or len(part) > 1 or part.isupper():
+            terms += _word_terms(part, share, unknown, shouted=shouted)
     return tuple(terms)
 
 
-def _word_terms(written: str, share: int, *, shouted: bool) -> Iterator[Term]:
+def _word_terms(written: str, share: int, unknown: int, *, shouted: bool) -> Iterator[Term]:
     word = written.lower()
     if written in ACRONYMS and not shouted:
         yield Term(written, ((EXACT, (written,)),), share, UNKNOWN_WORD)
     elif word in FUNCTION_WORDS or len(word) > MAX_KEY_CHARS or (len(word) == 1 and not word.isalpha()):
         return
-    elif word in LIGHT_WORDS:
+    elif (
+        word in LIGHT_WORDS or (len(word) < 3 and word.isdecimal()) or (len(word) == 1 and written.islower())
+    ):
         yield Term(word, ((EXACT, (word,)),), LIGHT_SHARE, UNKNOWN_NAME, carries=False)
     elif word.isalpha() and len(word) > 1:
         one, stem = singular(word), root(word)
@@ -226,13 +235,13 @@ def _word_terms(written: str, share: int, *, shouted: bool) -> Iterator[Term]:
             (SINGULAR, _keys_of(one, _SINGULAR_MARK, plain[:1])),
             (ROOT, _keys_of(stem, _ROOT_MARK, plain[:2])),
         )
-        yield Term(word, forms, share, UNKNOWN_WORD)
+        yield Term(word, forms, share, unknown if word[0] <= _LAST_LATIN else UNKNOWN_INFLECTED)
     else:
         yield Term(word, ((EXACT, (word,)),), share, UNKNOWN_WORD)
 
 
 def _keys_of(folded: str, mark: str, better: Iterable[str]) -> tuple[str, ...]:
-    """Where the words lie whose folding is ``folded``: itself, unless it is looked for already, and the rest."""
+    """Where words are filed whose folding is ``folded``; ``better`` keys are looked up already."""
     return (mark + folded,) if folded in better else (folded, mark + folded)
 
 

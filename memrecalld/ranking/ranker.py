@@ -1,30 +1,31 @@
 """Which notes a query asks for, in which order, and when the answer is none.
 
-What a note's text contributes is, for each key (``keys``), the fields that hold it. For a query of terms *t* and
-a store of *N* notes:
+What a note's text contributes is, for each key (see ``keys``), the fields that hold it. For the terms *t* of
+a query and a store of *N* notes, of which *n* hold *t* in any form:
 
-    rarity(t)     = ln(1 + (N' - n + ½) / (n + ½))        n notes hold t in any form;  N' = N + 10
-    weight(t)     = rarity(t) · share(t)                   share of a word: 1, of a part of a name: ½, …
-    strength(t,d) = max over forms:  quality · F / (F + 1½)       F = 4 title + 3 description + 1 body
-    score(d)      = Σ weight(t) · strength(t,d)  +  ¼ for each of at most two keywords of the note's type
+    rarity(t)     = ln(1 + (N + 10 - n + 1/2) / (n + 1/2))
+    weight(t)     = rarity(t) * share(t)             1 for a word, 1/2 for a part of an identifier, ...
+    strength(t,d) = max over the forms of t: quality * F / (F + 1.5)
+                                                     F = 4 title + 2 description + 1 body, of what holds it
+    score(d)      = sum of weight(t) * strength(t,d), and 1/4 for each of up to two keywords of d's type
 
-    evidence(d)   = Σ weight(t) · quality · (1 in the head, 0.85 in the body alone)    terms that carry something
-    demand        = Σ weight(t)                                                         over all of them
-    d is recalled if evidence(d) ≥ max(½, min(0.37 · N / (N + 6) · demand, 12))
+    evidence(d)   = sum of weight(t) * quality * (1 if the head holds it, 0.85 if only the body does)
+    demand        = sum of weight(t), of all terms of the query
+    needed        = the greater of 0.5 and the least of 10 and demand * 0.37 * N / (N + 6)
 
-So a rare word counts more than a frequent one, several words more than one, and being repeated counts nothing;
-each further field adds less. A note must answer to more than a third of what was asked, by weight, else it is
-only there because it shares a word with the question; where few notes are, a shared word is less of an
-accident. A word that nearly all notes hold is no reason to choose any of them.
+Recalled is what has the evidence that is needed; ``evidence`` and ``demand`` leave out the words that carry
+nothing. So a rare word counts more than a frequent one and several words more than one; repetition counts
+nothing, and each further field less. A note must answer to more than a third of what is asked, by weight,
+else it only happens to share a word with the question; where there are few notes, that happens less. A word
+that nearly all notes hold is no reason to choose any of them.
 
-Sources: rarity is the inverse document frequency of BM25 in the form that is never negative, strength its
-saturation over fields weighted before it (Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25
-and Beyond*, 2009, sections 3.3 and 3.6), with presence in place of counts and without length, since what a
-note may show is short. The field weights are those of the baseline scorer. All other constants are tuned, and
-only on the queries that the evaluation corpus sets apart for it (``tests/evaluation``); within a third of
-their values none moves a measure there by more than a point.
+Sources: ``rarity`` is the inverse document frequency of BM25 in the form that is never negative, ``strength``
+its saturation after weighting the fields (Robertson and Zaragoza, *The Probabilistic Relevance Framework:
+BM25 and Beyond*, 2009, sections 3.1 and 3.3), with presence in the place of counts and without lengths, since
+what may be shown of a note is short. The constants are tuned on those queries of the evaluation corpus that
+are set apart for it; ``tests/evaluation/RESULTS.md`` tells what each signal is worth.
 
-Scores are integers (a thousandth of the numbers above) and are summed, so that no order of evaluation shows.
+Scores are whole thousandths of these numbers, so that they do not depend on the order of adding up.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from memrecalld.ranking.keys import BODY, DESCRIPTION, TITLE, Query, Term, docum
 from memrecalld.ranking.scorer import TYPE_KEYWORDS, Field, Match, Ranked
 
 TITLE_WEIGHT: Final = 4
-DESCRIPTION_WEIGHT: Final = 3
+DESCRIPTION_WEIGHT: Final = 2
 BODY_WEIGHT: Final = 1
 SATURATION: Final = 1.5
 
@@ -55,16 +56,16 @@ FEW_NOTES: Final = 6
 """Of so few notes, half as much of what was asked is demanded."""
 
 LEAST_EVIDENCE: Final = 500
-"""In thousandths: less than a word in the title gives that is in half of the notes of a large store (ln 2)."""
+"""In thousandths. A word that half of the notes of a large store hold gives 693 in the head of one."""
 
-ENOUGH_EVIDENCE: Final = 12_000
-"""In thousandths: two to three rare words. A pasted log asks for more than any note can answer."""
+ENOUGH_EVIDENCE: Final = 10_000
+"""In thousandths: two rare words or three. A pasted log asks for more than any note can answer."""
 
 TYPE_BOOST: Final = 250
 MAX_TYPE_BOOSTS: Final = 2
 
-_SCALE: Final = 1_000
-_PERCENT: Final = 100
+SCALE: Final = 1_000
+PERCENT: Final = 100
 _FIELDS: Final[tuple[tuple[Field, int, int], ...]] = (
     ("title", TITLE, TITLE_WEIGHT),
     ("description", DESCRIPTION, DESCRIPTION_WEIGHT),
@@ -106,10 +107,10 @@ def weigh(query: Query, frequencies: Sequence[int], notes: int) -> Weights:
     weights = []
     demand = 0
     for term, frequency in zip(query.terms, frequencies, strict=True):
-        weight = _rarity(frequency, notes) * term.share // _PERCENT
+        weight = _rarity(frequency, notes) * term.share // PERCENT
         weights.append(weight)
         if term.carries:
-            demand += weight if frequency else weight * term.unknown // _PERCENT
+            demand += weight if frequency else weight * term.unknown // PERCENT
     share = DEMAND_SHARE * notes / (notes + FEW_NOTES)
     needed = max(LEAST_EVIDENCE, min(math.ceil(share * demand), ENOUGH_EVIDENCE))
     words = {term.text for term in query.terms}
@@ -131,9 +132,19 @@ def strength(term: Term, keys: Mapping[str, int]) -> tuple[int, int]:
         for form in forms:
             mask |= keys.get(form, 0)
         if mask:
-            points = max(points, quality * _FIELD_POINTS[mask] // _PERCENT)
-            evidence = max(evidence, quality * _FIELD_EVIDENCE[mask] // _PERCENT)
+            points = max(points, quality * FIELD_POINTS[mask] // PERCENT)
+            evidence = max(evidence, quality * FIELD_EVIDENCE[mask] // PERCENT)
     return points, evidence
+
+
+def frequencies(query: Query, keys: Iterable[Mapping[str, int]]) -> list[int]:
+    """How many notes hold each term of ``query`` in any of its forms; a note is given by its keys."""
+    askers = _askers(query)
+    counts = [0] * len(query.terms)
+    for each in keys:
+        for number in _asked(askers, each):
+            counts[number] += 1
+    return counts
 
 
 def rank(
@@ -144,28 +155,26 @@ def rank(
 ) -> list[Ranked]:
     """The documents to recall, best first: by score, then newer first, then in the order of ``documents``.
 
-    ``keys`` are the ``document_keys`` of ``documents``, in the same order, where the caller holds them; raises
+    ``keys`` are the ``document_keys`` of ``documents``, in the same order, where the caller has them; raises
     ``ValueError`` if they are not as many. A modification time after ``now_ns`` (nanoseconds since the epoch)
     counts as ``now_ns``. The type decides no tie.
     """
-    frequencies = [0] * len(query.terms)
+    askers = _askers(query)
+    counts = [0] * len(query.terms)
     held = []
     for _, each in zip(documents, map(document_keys, documents) if keys is None else keys, strict=True):
-        hits = []
-        for number, term in enumerate(query.terms):
-            points, evidence = strength(term, each)
-            if points:
-                frequencies[number] += 1
-                hits.append((number, points, evidence))
+        hits = [(number, *strength(query.terms[number], each)) for number in _asked(askers, each)]
+        for number, _, _ in hits:
+            counts[number] += 1
         held.append(hits)
-    weights = weigh(query, frequencies, len(documents))
+    weights = weigh(query, counts, len(documents))
     ranked = []
     for position, (document, hits) in enumerate(zip(documents, held, strict=True)):
         score = evidence = 0
         for number, points, proof in hits:
-            score += weights.terms[number] * points // _SCALE
+            score += weights.terms[number] * points // SCALE
             if query.terms[number].carries:
-                evidence += weights.terms[number] * proof // _SCALE
+                evidence += weights.terms[number] * proof // SCALE
         if evidence >= weights.needed:
             ranked.append(Ranked(document, score + weights.boosts[document.type], position))
     ranked.sort(key=lambda each: (-each.score, -min(each.document.modified_ns, now_ns)))
@@ -184,19 +193,34 @@ def explain(document: Document, query: Query, weights: Weights) -> Explanation:
         points, proof = strength(term, keys)
         if not points:
             continue
-        points = weight * points // _SCALE
+        points = weight * points // SCALE
         score += points
         if term.carries:
-            evidence += weight * proof // _SCALE
+            evidence += weight * proof // SCALE
         matches.extend(_matches(term, keys, points))
     if score:
         score += weights.boosts[document.type]
     return Explanation(score, evidence, weights.needed, tuple(matches))
 
 
+def _askers(query: Query) -> dict[str, list[int]]:
+    """The numbers of the terms that look for each key."""
+    askers: dict[str, list[int]] = {}
+    for number, term in enumerate(query.terms):
+        for _, forms in term.forms:
+            for form in forms:
+                askers.setdefault(form, []).append(number)
+    return askers
+
+
+def _asked(askers: Mapping[str, Sequence[int]], keys: Mapping[str, int]) -> set[int]:
+    """The numbers of the terms that a note of these ``keys`` holds."""
+    return {number for key in askers.keys() & keys.keys() for number in askers[key]}
+
+
 def _rarity(frequency: int, notes: int) -> int:
     others = notes + ASSUMED_NOTES - frequency
-    return round(_SCALE * math.log1p((others + 0.5) / (frequency + 0.5)))
+    return round(SCALE * math.log1p((others + 0.5) / (frequency + 0.5)))
 
 
 def _matches(term: Term, keys: Mapping[str, int], points: int) -> list[Match]:
@@ -212,13 +236,13 @@ def _matches(term: Term, keys: Mapping[str, int], points: int) -> list[Match]:
 
 def _field_points(mask: int) -> int:
     weight = sum(each for _, bit, each in _FIELDS if mask & bit)
-    return round(_SCALE * weight / (weight + SATURATION))
+    return round(SCALE * weight / (weight + SATURATION))
 
 
 def _field_evidence(mask: int) -> int:
-    return _SCALE if mask & (TITLE | DESCRIPTION) else round(_SCALE * BODY_EVIDENCE)
+    return SCALE if mask & (TITLE | DESCRIPTION) else round(SCALE * BODY_EVIDENCE)
 
 
-_FIELD_POINTS: Final = tuple(_field_points(mask) for mask in range((TITLE | DESCRIPTION | BODY) + 1))
-_FIELD_EVIDENCE: Final = tuple(_field_evidence(mask) for mask in range((TITLE | DESCRIPTION | BODY) + 1))
+FIELD_POINTS: Final = tuple(_field_points(mask) for mask in range((TITLE | DESCRIPTION | BODY) + 1))
+FIELD_EVIDENCE: Final = tuple(_field_evidence(mask) for mask in range((TITLE | DESCRIPTION | BODY) + 1))
 """In thousandths, by the mask of the fields that hold a form of a term."""

@@ -1,9 +1,9 @@
 """Words that carry nothing: a note is never recalled for them alone.
 
-Two kinds. *Function words* (articles, pronouns, prepositions, auxiliaries, and what people say to an assistant
-beside the matter itself: thanks, consent, requests) are not looked for at all. *Light words* have a meaning,
-yet one that chat uses up: ``go on``, ``good job``, ``one more time``. They help to order what other words have
-found, as in ``go build``.
+Two kinds. *Function words* (articles, pronouns, prepositions, auxiliaries, and what people say to an
+assistant besides the matter: thanks, consent, requests) are not looked for at all. *Light words* have a
+meaning, yet chat is full of them: ``go on``, ``good job``, ``one more time``. They help to order what other
+words have found, as in ``go build``.
 
 The lists are of closed word classes and of everyday talk, written without looking at any store. A word of one
 language that is a term of software in English is left out (Spanish *todo*, German *bin*, French *comment*).
@@ -12,6 +12,7 @@ Chinese, Japanese and Korean are in ``cjk``, since their words are not set apart
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 _ENGLISH = """
@@ -25,8 +26,8 @@ gives giving gone gonna got gotcha gotta had hadn haha hardly has hasn have have
 her here hers herself hey hi him himself his hm hmm hmmm honestly how however huh i if ii im in indeed
 instead into is isn it its itself ive just kindly lately let lets like likely ll lol lots many may maybe me
 meanwhile might mightn mine more most mostly much must mustn my myself namely nearly need needed needn needs
-neither never nevertheless no nobody none nor not nothing now nowhere obviously of off often oh ok okay okey
-omg on once one ones only onto ooh oops or other others otherwise ought our ours ourselves out over own
+neither never nevertheless no nobody none nope nor not nothing now nowhere obviously of off often oh ok okay
+okey omg on once one ones only onto ooh oops or other others otherwise ought our ours ourselves out over own
 pardon per perhaps please pls plz possibly probably put quite rather re really said same say saying says
 several shall shan she should shouldn simply since sir so some somebody somehow someone something sometimes
 somewhat somewhere soon sorry still such sure surely take taken takes than thank thanks that the their
@@ -39,107 +40,155 @@ yo you your yours yourself yourselves yup
 """
 
 _LIGHT = """
-ahead ai asap ask asked asking awesome bad basically begin best better big bit brilliant catch cheers
-continue cool correct day days earlier easy everyday excellent explain far feel find fine first forget fun
-glad go goes going good goodbye great guess guys hard help helps hold hope hour hours idea job keep keeps
-kind knew know known knows later least less look looked looking looks lot love lovely made make makes making
-mean means meant mind minute minutes moment morning next nice night perfect point pretty problem proceed
-question questions quick quickly ready regarding remember right saw second seconds see seem seems seen show
-shows sort sounds start stop stuff suppose tell thing things think thought time times tried tries true try
-trying understand use used using wait way ways week weeks well whole wish wonderful wondering work worked
-working works worry wrong
+able agree agreed ahead ai amazing angry apologies apologize appreciate appreciated asap ask asked asking
+attention aware awesome back bad bar basically baz beautiful bed begin believe best better big birthday bit
+boring bother brilliant bring busy care careful catch chance chat cheers child christmas clever confused
+confusing congratulations continue cool correct crazy curious dad day days disappointed doubt dude earlier
+easy eat enjoy enjoyed evening everyday excellent excited exciting expect expected expecting explain fair
+family fantastic far favor favour feel feeling feels finally find fine finished first five folks foo forget
+four friday friend friends fun funny glad gladly go goes going good goodbye great guess guys half hang
+happen happened happens happy hard hate hear heard hell help helps hold honest hope hour hours hungry hurry
+idea ignore impressive interested interesting job joke keep keeps kidding kind knew know known knows later
+laugh least leave less life listen listening long look looked looking looks lot love lovely lucky mad made
+make makes making mate mean meaning means meant merry mind minute minutes mistake mom moment monday month
+months mood morning mother next nice night obvious odd offer patience patient pause people perfect pity
+pleasure point polite prefer pretty problem proceed proud question questions quick quickly qux read ready
+reason regarding relax remember repeat rest right sad saturday saw second seconds see seem seems seen sense
+serious seriously shame short shorter show shows side silly sister sleep smart smile sort sounds special
+specific specifically start stop story strange stuff stupid sunday super suppose surprise surprised
+surprising sweet talk talking tell ten terrible thing things think thought three thursday time times tired
+top totally tried tries true try trying tuesday two ugly unclear understand understandable understood upset
+use used using wait watch watching way ways wednesday week weekend weeks weird well whole wise wish wonder
+wonderful wondering word words work worked working works worried worries worry worst wrong year years young
 """
 
 _GERMAN = """
-ab aber ach alle allem allen aller alles als also am ander andere anderen anderer anderes auch auf aus außer
-bei beim bereits besser bis bist bitte brauche brauchen braucht da dabei dadurch dafür dagegen daher dahin
-damit danach daneben danke dankeschön dann daran darauf daraus darf darin darum darunter darüber das dass
-davon davor dazu dein deine deinem deinen deiner dem den denen denn der deren des deshalb dessen dich die
-dies diese diesem diesen dieser dieses dir doch dort du durch dürfen ein eine einem einen einer eines
-einfach einige einmal er erst es etwas euch euer eure ganz gar gegen geht genau gern gerne gib gibt gleich
-gut gute guten habe haben habt hallo hat hatte hatten hier hin hinter hätte ich ihm ihn ihnen ihr ihre ihrem
-ihren ihrer im immer indem ins irgendwie ist ja jede jedem jeden jeder jedes jemand jetzt kann kannst kein
-keine keinem keinen keiner klar klingt komm kommt können könnte könnten leider lieber los mach mache machen
-machst macht mal man manche mehr mein meine meinem meinen meiner meinst mich mir mit morgen muss musst
-müssen müsste nach nachdem natürlich ne neben nein nicht nichts nie niemand noch nochmal nun nur ob obwohl
-oder ohne prima richtig sag sagen schade schon sehr sei sein seine seinem seinen seiner seit seitdem selbst
-sich sie siehe sind sobald sogar solche soll sollen sollte sonst soweit sowie später stimmt super tschüss
-tun tut und uns unser unsere unserem unseren unserer unter viel viele vielen vielleicht vom von vor vorher
-wann war waren warst warte warum weil weiter weitermachen weiß welche welchem welchen welcher welches wem
-wen wenig wenn wer werde werden weshalb wessen wie wieder wieso willst wir wird wirklich wirst wo wobei
-woher wohin wollen womit wozu wurde wurden während wäre würde würden zeig zeige zu zum zur zwar zwischen
-über
+ab abend aber ach acht ahnung alle allem allen aller alles alright als also am ander andere anderen anderer
+anderes ans auch auf aus außer bei beiden beim bereits besser bis bist bitte brauche brauchen braucht ciao
+da dabei dadurch dafür dagegen daher dahin damit danach daneben danke dankeschön dann daran darauf daraus
+darf darin darum darunter darüber das dass davon davor dazu dein deine deinem deinen deiner dem den denen
+denn der deren des deshalb dessen dich die dies diese diesem diesen dieser dieses dir doch dort drei du
+durch dürfen egal ein eine einem einen einer eines einfach einige einmal einverstanden entschuldige
+entschuldigung er erst es etwa etwas euch euer eure fünf für fürs ganz gar gedanken gegen geht gemacht genau
+gern gerne gib gibt glaube gleich griaß grüß grüße guck gut gute guten gutes habe haben habt hallo halt hat
+hatte hatten hey hier hilf hilfe hin hinter hm hmm hoffe hä hätte ich ihm ihn ihnen ihr ihre ihrem ihren
+ihrer im immer indem ins irgendwie ist ja jawohl je jede jedem jeden jeder jedes jemand jener jenes jetzt jo
+joa kann kannst kapiert kein keine keinem keinen keiner keinesfalls kenne klar klasse klingt komm kommt
+korrekt kurz können könnte könnten langsam leider lieber los mach mache machen machst macht mal man manche
+mehr mein meine meinem meinen meiner meinetwegen meinst meist meistens mich mir mist mit mittels moin morgen
+muss musst müssen müsste nach nachdem nacht natürlich ne neben nee nein nett nicht nichts nie niemand noch
+nochmal nun nur nö ob obwohl oder ohne ok okay passt pause perfekt prima pro probier prost quatsch richtig
+ruhig sag sagen schade schau scheint schnell schon schön schöne schönen schönes sehr sei sein seine seinem
+seinen seiner seit seitdem selbst servus sich sie siehe sind sobald sogar solche soll sollen sollte sondern
+sonst sorry soweit sowie spinnst später statt stimmt stopp super tag tage tja toll traurig trotz tschau
+tschüss tun tut und uns unser unsere unserem unseren unserer unsinn unter vergiss verstanden versteh
+verstehe verzeihung viel viele vielen vielleicht vier vom von vor vorher wann war waren warst warte warum
+weil weiter weitermachen weiß welche welchem welchen welcher welches wem wen wenig wenn wer werde werden
+weshalb wessen wie wieder wieso willst wir wird wirklich wirst wo wobei wochenende woher wohin wohl wollen
+womit wozu wunderbar wurde wurden während wäre würde würden zeig zeige zu zuerst zuletzt zum zunächst zur
+zwar zwei zwischen über
 """
 
 _FRENCH = """
-afin ainsi alors après assez attends au aucun aucune aujourd aura aurait aussi autre autres aux avais avait
-avant avec avez avoir avons beaucoup bien bon bonjour bonne bonsoir c ce ceci cela celle celles celui
-cependant certains ces cet cette ceux chaque chez combien comme d dans depuis dis dit dois doit doivent donc
-donne dont du déjà désolé elle elles en encore enfin entre es est et eu eux explique expliquez faire fais
-fait faites faudrait faut font hier hui ici il ils j jamais je jusqu l la laisse le les leur leurs lorsque
-lui là m ma maintenant mais mal malgré merci mes mieux moi moins mon montre même mêmes n ni non nos notre
-nous on ont ou ouais oui où par parce parfait parmi pas pendant penses peu peut peuvent peux plaît plus
-plusieurs plutôt pour pourquoi pourrait pourriez près puis puisque qu quand que quel quelle quelles quelqu
-quelque quelques quels qui quoi rien s sa salut sans sauf se selon sera serait ses si sinon soit sommes son
-sont sous souvent suis sur surtout t ta tant te tel telle tes toi ton toujours tous tout toute toutes trop
-très tu un une va vais vas vers veut veux voici voilà voir vos votre voudrais vous vraiment y à ça étaient
-était été être
+accord adieu afin ainsi allez allô alors amusant après arrête assez attendez attends au aucun aucune aujourd
+aura aurait aussi autre autres aux avais avait avant avec avez avoir avons bah beaucoup ben bien bienvenue
+bof bon bonjour bonne bonsoir bravo bref ce ceci cela celle celles celui cependant certains ces cet cette
+ceux chaque chez cinq combien comme comprends compris coucou dans de demain depuis dis dit dois doit doivent
+dommage donc donne dont du dès déjà désolé désolée elle elles en encore enfin entre es essaie est et eu eux
+exact exactement excellente excuse excusez explique expliquez faire fais fait faites faudrait faut fois font
+formidable génial hein heureux hier hors hui ici il ils importe intéressant jamais je jour journée jours
+jusqu la laisse laquelle le lequel les lesquelles lesquels leur leurs lorsque lui là ma maintenant mais mal
+malgré matin merci mes mien mieux mince moi moins moment mon montre même mêmes ni non nos notre nous nuit ok
+on ont ou ouais oublie ouf oui outre où par parce pardon parfait parfaite parle parmi pas peine pendant
+pense penses perdu peu peut peuvent peux plaisir plaît plus plusieurs plutôt pour pourquoi pourrait pourriez
+problème près puis puisque qu quand quatre que quel quelle quelles quelqu quelque quelques quels questions
+qui quoi reprends reprenons rien sa salut sans sauf se seconde secondes selon sera serait ses si sinon soir
+soirée soit sommes son sont sous souvent suis super sur surprenant surtout ta tant tard te tel telle telles
+tels tes tiens toi ton toujours tous tout toute toutes trois trop très tu tôt un une va vais vas vers veut
+veux vite voici voilà voir volontiers vos votre voudrais vous voyons vraiment vu week y à ça étaient était
+été être
 """
 
 _SPANISH = """
-adiós ahora al algo alguien alguna algunas alguno algunos algún allí ante antes aquel aquella aquello aquí
-así aunque ayer aún bastante bien buen buena buenas bueno buenos cada casi claro como con conmigo continúa
-cosa cosas cual cuales cualquier cuando cuanto cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo dale
-debe deben debería debo del demasiado dentro desde después di dice dime donde durante día días dónde e el
-ella ellas ello ellos entonces era eran eres es esa esas ese eso esos estaba estamos estar estas este esto
-estos estoy está están estás exacto explica favor fue fuera fueron gracias gran ha haber había hace hacer
-hacia haga hago han hasta hay haz hemos hola hoy igual incluso ir jamás junto las listo lo luego mediante
-mejor menos mi mientras mis misma mismo mucha muchas mucho muchos muestra muy más mí mía mío nada nadie
-ninguna ninguno ningún nos nosotras nosotros nuestra nuestro nunca o opinas otra otras otro otros para
-parece perdón perfecto pero poco podemos podría por porque pronto pude puede pueden puedes puedo pues quien
-quiere quiero quizá quizás quién qué sabe sea según ser será sido siempre sigue sin sino sobre solo somos
-soy su sus sé sí sólo tal también tampoco tan tanto tenemos tener tengo ti tiene tienen toda todas todavía
-todos tras tus tú u una unas uno unos usted ustedes vale vamos van vaya ver vez voy ya yo él ésta
+acuerdo adelante adiós ahora ajá al alegro algo alguien alguna algunas alguno algunos algún allí amigo anda
+ante antes apenas aquel aquella aquello aquí así aunque ayer aún bastante bien bienvenido buen buena buenas
+bueno buenos cada caray casi chao claro como con conmigo continúa contra cosa cosas creo cual cuales
+cualquier cuando cuanto cuatro cuidado cuya cuyo cuál cuáles cuándo cuánta cuántas cuánto cuántos cómo dale
+de debe deben debería debo del demasiada demasiadas demasiado demasiados dentro desde después di dice dime
+donde dos durante día días dónde e el ella ellas ello ellos entendido entiende entiendo entonces era eran
+eras eres es esa esas ese eso esos espera esta estaba estamos estar estas este esto estos estoy estupendo
+estuvo está están estás exacto explica favor fenómeno fin fue fuera fueron fui genial gracias gran ha haber
+habrá había hace hacer hacia haga hago han hasta hay haz hecho hemos hola hoy hubo idea igual igualmente
+incluso intenta intentalo inténtalo ir jamás junto las listo listos lo luego lástima mañana mediante mejor
+menos mi mientras mis misma mismo momento mucha muchas mucho muchos muestra muy más mí mía mío nada nadie
+ninguna ninguno ningún noche noches nos nosotras nosotros nuestra nuestras nuestro nuestros nunca o olvida
+olvídalo opinas os otra otras otro otros para parece pasa pena perdona perdón perfecto pero pienso poco
+podemos podría por porque problema problemas pronto pude puede pueden puedes puedo pues quien quienes quiere
+quiero quizá quizás quién quiénes qué repite respuesta sabe sea seguimos seguro según semana ser será sido
+siempre sigue sin sino sobre solo somos soy su suerte sus suyo sé sí sólo tal también tampoco tan tanto
+tarde tardes tenemos tener tengo ti tiene tienen toda todas todavía todos tranquilo tras tres tus tú u una
+unas uno unos usted ustedes vale vamos van vaya vemos ver verdad veremos vez voy vuestra vuestro ya yo él
+ésta
 """
 
 _RUSSIAN = """
-а без более больше будем будет будут будь бы был была были было быть в вам вами вас ваш ваша ваше ваши ведь
-весь во вон вопрос вот впрочем все всегда всего всем всех всё вы где да давай давайте даже дай далее дальше
-для до добрый должен должна должно должны другая другие другой его ее ей ему если есть еще ещё её же за
-завтра зачем здесь здравствуйте и из или им ими иногда их й к каждый как какая какие каким каких какого
-какое какой ко когда кого кому конечно которая которое которые который которых кстати кто куда ладно ли лишь
-лучше меня мне много может можно мои мой моя моё мы на над надо наконец нам нами нас наш наша наше наши не
-него нее ней нельзя нет неё ни нибудь никогда никто ним них ничего но ну нужен нужна нужно нужны о об
-объясни однако одно окей он она они оно опять от отлично очень перед по погоди подожди подскажи пожалуйста
-пока покажи понял понятно после потом потому почему почти правильно при привет про продолжай продолжим
-просто прошу пусть равно разве с сам сама сами само сделай сегодня сейчас сколько слишком снова со совсем
-спасибо стоп так такая также такие такое такой там те тебе тебя тем теперь то тобой тогда того тоже той
-только том тот точно ту тут ты у уж уже хорошо хотел хотя хочу чего чей чем через что чтобы чуть эта эти
-этим этих это этого этой этом этот эту я ясно
+а без блин боже более больше будем будет будут будь бы был была были было быть в вам вами вас ваш ваша ваше
+ваши ведь верно весь вечер вечера виноват вместо вне во возле вокруг вон вопрос вопросов вот впрочем времени
+время все всегда всего всем всех всё вы где готово да давай давайте давно даже дай далее дальше день для
+дней до добрая добро доброго доброе добрый должен должна должно должны другая другие другой думаешь думаю
+его ее ей ему если есть еще ещё её жаль же за забудь завтра затем зачем здесь здорово здравствуйте знаешь
+знаю и из извини извините или им ими иногда интересно их й к каждый как какая какие каким каких какого какое
+какой ко когда кого кому конечно которая которое которые который которых кроме круто кстати кто куда ладно
+ли либо лишь лучше любой между менее меня минуту мне много может можно мои мой молодец моя моё мы на над
+надо наконец нам нами нас наш наша наше наши не неважно него нее ней нельзя ненадолго нет неё ни нибудь
+никогда никто ним них ничего но нормально ночи ну нужен нужна нужно нужны о об объясни обычно один одна
+однако одно окей около он она они оно опять от откуда отличная отлично отличный очень ошибся перед по погоди
+под подожди подскажи пожалуй пожалуйста позже пока покажи помоги помогите понял понятно попробуем попробуй
+пор после потом потому похоже почему почти поэтому прав права правда правильно прекрасно при привет про
+продолжай продолжим прости простите просто прошу пусть работа работу равно рад рада ради раз разве разный с
+сам сама сами само своего своей свои своих свой своя своё сделай сделано себе себя сегодня сейчас скажи
+скажите сколько слишком слушай сначала снова со собой совсем согласен согласна спасибо спасибочки спокойной
+сразу среди стой столько стоп странно супер так такая также такие такое такой там те тебе тебя тем теперь то
+тобой тогда того тоже той только том тот точно ту тут ты у уж уже ура утра утро хватит хорошая хороший
+хорошо хотел хоть хотя хочу чего чей чем через что чтобы чуть чёрт шутка эта эти этим этих это этого этой
+этом этот эту я ясно
 """
 
 _GREEK = """
-άλλα άλλες άλλη άλλο άλλοι έλα ένα έναν ένας έτσι έχει έχεις έχετε έχουμε έχουν έχω ή ήδη ήμουν ήταν ίδια
-ίδιο ίσως α αλλά αν ανά ανάμεσα αντί απ από αργότερα αρκετά αυτά αυτές αυτή αυτήν αυτοί αυτού αυτούς αυτό
-αυτόν αυτός αυτών αύριο γίνει γίνεται γεια γι για γιατί δε δείξε δεν δηλαδή διότι εάν εγώ εδώ εκεί εκείνη
-εκείνο εκείνος εκτός εμάς εμείς εντάξει ενώ εξήγησε εξαιτίας επίσης επειδή εσένα εσείς εσύ ευχαριστώ η θέλει
-θέλω θα κάθε κάναμε κάνε κάνει κάνω κάποια κάποιο κάποιος κάπου κάτι κάτω καθώς και καλά καλή καλημέρα
-καλησπέρα καλό κατά κι λίγο λοιπόν μέσα μέσω μέχρι μήπως μία μα μαζί μας με μερικά μετά μεταξύ μη μην μια
-μιας μου μπορεί μπορείς μπορούμε μπορώ μπράβο μόλις μόνο να ναι ξέρω ξανά ο οι πάλι πάνω πάρα παρά παρακαλώ
-περίμενε περισσότερο πες πια πιο ποιά ποια ποιαν ποιες ποιο ποιοι ποιον ποιος ποιου ποιός πολλά πολλές πολύ
-ποτέ που πού πρέπει πριν προς πρώτα πως πόσα πόσες πόσο πόσοι πότε πώς σένα σήμερα σαν σας σε σου στα στη
-στην στης στις στο στον στους συγγνώμη συνέχεια συνέχισε σχεδόν σωστά τέλεια τίποτα τίς τα τελικά τη την της
-τι τις το τον του τους των τόσο τότε τώρα υπάρχει υπάρχουν χάρη χθες χρειάζεται χρειάζομαι χωρίς ως όλα όλες
-όλη όλο όλοι όμως όποιος όπου όπως όσο όταν ότι όχι ύστερα ώστε
+άλλα άλλες άλλη άλλο άλλοι έλα ένα έναν ένας έξω έτσι έχει έχεις έχετε έχουμε έχουν έχω ή ήδη ήμουν ήταν
+ίδια ίδιο ίσως α αλλά αν ανά ανάμεσα αντί απ από αργότερα αρκετά αστείο αυτά αυτές αυτή αυτήν αυτοί αυτού
+αυτούς αυτό αυτόν αυτός αυτών αύριο βασικά βοήθεια βοήθησε γέλια γίνει γίνεται γεια γι για γιατί δε δείξε
+δεν δηλαδή δική δικό δικός διότι δοκίμασε δυστυχώς εάν είμαι είμαστε είναι είσαι είστε εγώ εδώ εκ εκεί
+εκείνη εκείνο εκείνος εκτός εμάς εμείς εν ενάντια ενδιαφέρον εντάξει εντός ενώ εξήγησε εξαιτίας επίσης
+επειδή εσένα εσείς εσύ ευχάριστο ευχαριστώ η ημέρα θέλει θέλω θα θαυμάσια κάθε κάναμε κάνε κάνει κάνω κάποια
+κάποιο κάποιος κάπου κάτι κάτω καθώς και καλά καλή καλημέρα καληνύχτα καλησπέρα καλό καμία κανένας κανείς
+κατά κατάλαβα καταλαβαίνω κι λάθος λέμε λέω λίγο λες λοιπόν λυπάμαι λόγω μέρα μέσα μέσω μέχρι μήπως μήτε μία
+μα μαζί μας με μερικά μετά μεταξύ μη μην μια μιας μου μπορεί μπορείς μπορούμε μπορώ μπράβο μόλις μόνο να ναι
+νομίζω νύχτα ξέρω ξέχασέ ξέχνα ξανά ξαναπροσπάθησε ο οι ορίστε ουάου ούτε πάλι πάνω πάρα παρά παρακαλώ
+περίεργο περίμενε περισσότερο πες πια πιο πιστεύω ποιά ποια ποιαν ποιες ποιο ποιοι ποιον ποιος ποιου ποιός
+πολλά πολλές πολύ ποτέ που πού πρέπει πραγματικά πριν προς προσπάθησε προχώρα πρόβλημα πρώτα πως πόσα πόσες
+πόσο πόσοι πότε πώς σένα σήμερα σίγουρα σαν σας σε σου στα σταμάτα στη στην στης στις στο στον στους
+συγγνώμη συγχαρητήρια συμφωνώ συνέχεια συνέχισε σχεδόν σωστά σύμφωνα τέλεια τέτοια τέτοιο τίποτα τίποτε τίς
+τα τελικά τη την της τι τις το τον του τους των τόσο τότε τώρα υπάρχει υπάρχουν υπέρ υπό φίλε χάρη χαίρετε
+χαίρομαι χθες χρειάζεται χρειάζομαι χωρίς ωραία ωραίο ως όλα όλες όλη όλο όλοι όμως όντως όποια όποιο όποιος
+όπου όπως όσο όταν ότι όχι ύστερα ώστε
 """
 
 LIGHT_WORDS: Final = frozenset(_LIGHT.split())
 
-FUNCTION_WORDS: Final = (
-    frozenset(" ".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _RUSSIAN, _GREEK)).split()) - LIGHT_WORDS
-)
+_ENGLISH_WORDS: Final = frozenset(_ENGLISH.split())
+_OTHER_WORDS: Final = frozenset(" ".join((_GERMAN, _FRENCH, _SPANISH, _RUSSIAN, _GREEK)).split())
+
+FUNCTION_WORDS: Final = (_ENGLISH_WORDS | _OTHER_WORDS) - LIGHT_WORDS
 
 ACRONYMS: Final = frozenset(
     {"AI", "AM", "AS", "DE", "DES", "EL", "EN", "ES", "EU", "IT", "LA", "OR", "US", "WHO"}
 )
 """Such words that are names where they are written in capitals: of countries, languages, standards."""
+
+
+def is_english(words: Collection[str]) -> bool:
+    """The function words among ``words``, in lower case, are English rather than another language's."""
+    english = sum(word in _ENGLISH_WORDS and word not in _OTHER_WORDS for word in words)
+    other = sum(word in _OTHER_WORDS and word not in _ENGLISH_WORDS for word in words)
+    return english >= other

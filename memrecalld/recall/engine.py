@@ -8,9 +8,9 @@ from typing import Final, Protocol
 
 from memrecalld.errors import MemrecallError, SelectionError, TurnNotYours
 from memrecalld.memory.document import Document
+from memrecalld.ranking.keys import query_terms
 from memrecalld.ranking.manifest import Manifest
-from memrecalld.ranking.scorer import matches
-from memrecalld.ranking.text import query_tokens, strip_recalled
+from memrecalld.ranking.text import strip_recalled
 from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import DeliveredDocument, describe
 from memrecalld.recall.observation import ObservedListener, Observer, observed_answer
@@ -189,20 +189,20 @@ class Engine:
         ready: Callable[[list[DeliveredDocument] | MemrecallError], None],
     ) -> None:
         """Ranked notes for a query, best first, with the reasons of each match; no session is touched."""
-        tokens = query_tokens(strip_recalled(query))
+        terms = query_terms(strip_recalled(query))
 
         def rank(pool: Pool | MemrecallError) -> None:
             if isinstance(pool, MemrecallError):
                 ready(pool)
                 return
             now_ns = self._clock.now_ns()
-            found = pool.search(tokens, limit=limit, now_ns=now_ns, keep=lambda _: True)
+            found = pool.search(terms, limit=limit, now_ns=now_ns, keep=lambda _: True)
             ready(
                 [
                     describe(
                         each.document,
                         now_ns,
-                        matched=matches(each.document, tokens),
+                        matched=pool.explain(each.document, terms).matches,
                         score=each.score,
                     )
                     for each in found

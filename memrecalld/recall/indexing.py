@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from memrecalld.memory.document import Document
 from memrecalld.memory.folder import Folder
-from memrecalld.ranking.index import Index
+from memrecalld.ranking.retrieval import RankerIndex
 
 SLICE_S: Final = 0.002
 """How long indexing holds the event loop before everybody else has a turn."""
@@ -28,7 +28,7 @@ class FolderIndex:
 
     def __init__(self, folder: Folder, call_later: CallLater) -> None:
         self.root = folder.root
-        self.index = Index()
+        self.index = RankerIndex()
         self._call_later = call_later
         self._unfiled: dict[str, Document | None] = {}
         """By relative path, the note as it is now (``None``: gone) where the index has another, or none."""

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Final
 
-from memrecalld.memory.document import Document
+from memrecalld.memory.document import Document, normalize
 from memrecalld.ranking.candidates import most_recent
-from memrecalld.ranking.scorer import Ranked, rank
-from memrecalld.ranking.search import Keep, recent, search
+from memrecalld.ranking.keys import Query
+from memrecalld.ranking.ranker import Explanation, Weights, explain
+from memrecalld.ranking.retrieval import Retrieval
+from memrecalld.ranking.scorer import Ranked
+from memrecalld.ranking.search import Keep, recent
 from memrecalld.recall.indexing import FolderIndex
 
 UNFILED_S: Final = 0.015
-"""How long notes that are not indexed yet may be scored one by one; others wait meanwhile. Some 2,000 notes.
-"""
-
-_CHUNK: Final = 100
-"""Notes scored between two looks at the clock."""
+"""How long notes that are not indexed yet may be looked at one by one; others wait meanwhile. Some 1,500
+notes."""
 
 
 class IndexedPool:
-    """A pool for the engine. ``partial`` where not everything was read, or scored, in time."""
+    """A pool for the engine. ``partial`` where not everything was read, or looked at, in time."""
 
     def __init__(self, folders: Sequence[FolderIndex], *, partial: bool) -> None:
         self.partial = partial
@@ -31,20 +30,23 @@ class IndexedPool:
             folder.catch_up()
         self._indexes = [folder.index for folder in folders if len(folder.index)]
         self._behind = any(folder.behind for folder in folders)
+        self._weights: tuple[Query, Weights] | None = None
 
     @property
     def size(self) -> int:
         return sum(len(folder) for folder in self._folders)
 
-    def search(self, tokens: Sequence[str], *, limit: int, now_ns: int, keep: Keep) -> list[Ranked]:
+    def search(self, query: Query, *, limit: int, now_ns: int, keep: Keep) -> list[Ranked]:
+        unfiled = list(self._unfiled()) if self._behind else []
+        retrieval = Retrieval(self._indexes, query, unindexed=len(unfiled))
+        self._weights = (query, retrieval.weights)
         if not self._behind:
-            return search(self._indexes, tokens, limit=limit, now_ns=now_ns, keep=keep)
-        filed = search(self._indexes, tokens, limit=limit, now_ns=now_ns, keep=self._current(keep))
-        unfiled = (each for each in self._rank_unfiled(tokens, now_ns) if keep(each.document))
+            return retrieval.best(limit=limit, now_ns=now_ns, keep=keep)
+        found = retrieval.best(limit=limit, now_ns=now_ns, keep=self._current(keep))
+        found += [each for each in self._rank(unfiled, query, retrieval.weights) if keep(each.document)]
         order = self._order()
-        both = [*filed, *islice(unfiled, limit)]
-        both.sort(key=lambda each: (-each.score, *order(each.document, now_ns)))
-        return both[:limit]
+        found.sort(key=lambda each: (-each.score, *order(each.document, now_ns)))
+        return found[:limit]
 
     def recent(self, *, limit: int, now_ns: int, keep: Keep) -> list[Document]:
         if not self._behind:
@@ -54,6 +56,13 @@ class IndexedPool:
         both = [*filed, *most_recent(filter(keep, self._unfiled()), limit, now_ns)]
         both.sort(key=lambda document: order(document, now_ns))
         return both[:limit]
+
+    def explain(self, document: Document, query: Query) -> Explanation:
+        """What the document has of the query, as the last search of this pool weighed it."""
+        known, weights = self._weights or (None, None)
+        if weights is None or known is not query:
+            weights = Retrieval(self._indexes, query).weights
+        return explain(document, query, weights)
 
     def _current(self, keep: Keep) -> Keep:
         """``keep`` for what an index gives: not the former self of a note that is on its way."""
@@ -72,18 +81,33 @@ class IndexedPool:
     def _unfiled(self) -> Iterator[Document]:
         return (document for folder in self._folders for document in folder.unfiled)
 
-    def _rank_unfiled(self, tokens: Sequence[str], now_ns: int) -> list[Ranked]:
-        """The matches among them, best first; the newest are looked at first, as far as the time goes."""
-        waiting = sorted(self._unfiled(), key=lambda document: document.modified_ns, reverse=True)
+    def _rank(self, documents: list[Document], query: Query, weights: Weights) -> Iterator[Ranked]:
+        """The notes to recall among them, in no order; the newest are looked at first, as far as the time
+        goes.
+
+        The rarity of terms is that of the indexed notes. A note is taken apart only if it holds the beginning
+        of some term as a plain text, which tells most others for a fraction of the cost.
+        """
+        needles = _needles(query)
         until = time.monotonic() + UNFILED_S
-        found: list[Ranked] = []
-        for start in range(0, len(waiting), _CHUNK):
+        documents.sort(key=lambda document: document.modified_ns, reverse=True)
+        for document in documents:
             if time.monotonic() > until:
                 self.partial = True
-                break
-            found += rank(waiting[start : start + _CHUNK], tokens, now_ns)
-        found.sort(key=lambda each: (-each.score, -min(each.document.modified_ns, now_ns)))
-        return found
+                return
+            words = "\n".join((document.title, document.description, *document.keywords, document.body))
+            text = normalize(words)
+            if any(needle in text for needle in needles):
+                explanation = explain(document, query, weights)
+                if explanation.recalled:
+                    yield Ranked(document, explanation.score, 0)
+
+
+def _needles(query: Query) -> set[str]:
+    """What every note that holds a term has in it, roughly: the shortest of its forms."""
+    carrying = (term for term in query.terms if term.carries)
+    forms = ([key.lstrip("~^") for _, keys in term.forms for key in keys] for term in carrying)
+    return {normalize(min(each, key=len)) for each in forms}
 
 
 def _place(folder: FolderIndex) -> tuple[str, str]:

@@ -19,10 +19,12 @@ import msgspec
 from memrecalld.errors import MemrecallError, SelectionError
 from memrecalld.memory.document import Document
 from memrecalld.ranking.candidates import LEXICAL_CANDIDATES, RECENT_FILL, interleave
+from memrecalld.ranking.keys import Query, query_terms
 from memrecalld.ranking.manifest import Manifest
 from memrecalld.ranking.noise import is_tool_noise, tool_aliases
-from memrecalld.ranking.scorer import Match, Ranked, matches
-from memrecalld.ranking.text import query_tokens, strip_recalled
+from memrecalld.ranking.ranker import Explanation
+from memrecalld.ranking.scorer import Match, Ranked
+from memrecalld.ranking.text import strip_recalled
 from memrecalld.recall.clock import Clock
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, Delivery, compose
 from memrecalld.recall.outcome import DeliveryPoint, DiscardReason, Outcome, Strategy
@@ -76,12 +78,15 @@ class Pool(Protocol):
         """Some notes could not be read in time and are missing."""
 
     def search(
-        self, tokens: Sequence[str], *, limit: int, now_ns: int, keep: Callable[[Document], bool]
+        self, query: Query, *, limit: int, now_ns: int, keep: Callable[[Document], bool]
     ) -> list[Ranked]:
-        """The best ``limit`` notes that match and that ``keep`` accepts, best first."""
+        """The best ``limit`` notes that the query asks for and that ``keep`` accepts, best first."""
 
     def recent(self, *, limit: int, now_ns: int, keep: Callable[[Document], bool]) -> list[Document]:
         """The newest ``limit`` notes that ``keep`` accepts, newest first."""
+
+    def explain(self, document: Document, query: Query) -> Explanation:
+        """What a note has of the query, recalled for it or not."""
 
 
 class Services(Protocol):
@@ -155,7 +160,8 @@ class Turn:
         self._started = clock.monotonic()
         self._selection_started = 0.0
         self._query = strip_recalled(request.query)
-        self._tokens: tuple[str, ...] = ()
+        self._terms = Query(())
+        self._pool: Pool | None = None
         self._ranked: list[Ranked] = []
         self._result: list[Document] = []
         self._strategy: Strategy = "none"
@@ -181,18 +187,19 @@ class Turn:
         scanned_at = self._clock.monotonic()
         self._scan_ms = (scanned_at - self._started) * 1e3
         self._scanned = pool.size
-        self._tokens = query_tokens(self._query)
+        self._terms = query_terms(self._query)
+        self._pool = pool
         self._state = _State.SELECTING
         keep = self._recallable()
         limit = LEXICAL_CANDIDATES if self._selecting else REFINED_DOCUMENTS
         now_ns = self._clock.now_ns()
-        self._ranked = pool.search(self._tokens, limit=limit, now_ns=now_ns, keep=keep)
+        self._ranked = pool.search(self._terms, limit=limit, now_ns=now_ns, keep=keep)
         self._repeats = not self._ranked and self._matches_only_delivered(pool, now_ns)
         self._partial = pool.partial
         self._rank_ms = (self._clock.monotonic() - scanned_at) * 1e3
         if not self._selecting:
             self._settle(self._best(REFINED_DOCUMENTS), "heuristic")
-        elif not self._tokens:
+        elif not self._terms.carries:
             # Nothing in the query carries meaning: there is nothing to ask a model about.
             self._settle([], "none")
         else:
@@ -319,7 +326,7 @@ class Turn:
         """Something matches, and the session has been given all of it: that is not the same as no match."""
         delivered = self.session.delivered
         return bool(delivered) and bool(
-            pool.search(self._tokens, limit=1, now_ns=now_ns, keep=lambda document: document in delivered)
+            pool.search(self._terms, limit=1, now_ns=now_ns, keep=lambda document: document in delivered)
         )
 
     def _best(self, limit: int) -> list[Document]:
@@ -354,7 +361,7 @@ class Turn:
         return lambda: self.session.delivered.take_back(handover)
 
     def _matched(self, document: Document) -> tuple[Match, ...]:
-        return matches(document, self._tokens)
+        return () if self._pool is None else self._pool.explain(document, self._terms).matches
 
     def _end_wait(self, ended_by: EndedBy, delivery: Delivery | None, *, pending: bool = True) -> bool:
         self._waiting = False
@@ -411,6 +418,7 @@ class Turn:
             wait_ms=round(self._wait_ms, 3),
         )
         self._result = []
+        self._pool = None
         self._services.ended(self, outcome)
         self._listener.ended(outcome, error)
 

@@ -24,11 +24,14 @@ _PARTS: Final = (
     *"_-.'’—。、「・",
 )
 
+_KIN: Final = ("deploy", "Deployment", "redeploys", "ploy", "deploy\u0301", "部署", "署部署")
+
 _FRAGMENTS: Final = st.sampled_from((*_WORDS.split(), *_PARTS))
 
 TEXT: Final = (
     st.lists(_FRAGMENTS, max_size=10).map("".join)
     | st.lists(_FRAGMENTS, max_size=8).map(" ".join)
+    | st.lists(st.sampled_from(_KIN), max_size=6).map(" ".join)
     | st.text(st.characters(exclude_categories=()), max_size=30)
 )
-"""Fragments that run into one another, fragments apart, and any text."""
+"""Fragments that run into one another, fragments apart, words that contain one another, and any text."""

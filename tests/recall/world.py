@@ -10,8 +10,10 @@ from hashlib import blake2b
 from memrecalld.errors import MemrecallError, SelectionError
 from memrecalld.memory.document import Document
 from memrecalld.ranking.candidates import most_recent
+from memrecalld.ranking.keys import Query, document_keys
 from memrecalld.ranking.manifest import Manifest
-from memrecalld.ranking.scorer import Ranked, rank
+from memrecalld.ranking.ranker import Explanation, explain, frequencies, rank, weigh
+from memrecalld.ranking.scorer import Ranked
 from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import MemoryStore, SessionKey
@@ -94,7 +96,7 @@ class FakeTimer:
 
 
 class FakePool:
-    """Ranks with the baseline scorer."""
+    """Ranks without an index."""
 
     partial = False
 
@@ -106,9 +108,13 @@ class FakePool:
         return len(self._documents)
 
     def search(
-        self, tokens: Sequence[str], *, limit: int, now_ns: int, keep: Callable[[Document], bool]
+        self, query: Query, *, limit: int, now_ns: int, keep: Callable[[Document], bool]
     ) -> list[Ranked]:
-        return [each for each in rank(self._documents, tokens, now_ns) if keep(each.document)][:limit]
+        return [each for each in rank(self._documents, query, now_ns) if keep(each.document)][:limit]
+
+    def explain(self, document: Document, query: Query) -> Explanation:
+        counts = frequencies(query, map(document_keys, self._documents))
+        return explain(document, query, weigh(query, counts, len(self._documents)))
 
     def recent(self, *, limit: int, now_ns: int, keep: Callable[[Document], bool]) -> list[Document]:
         return most_recent(filter(keep, self._documents), limit, now_ns)
