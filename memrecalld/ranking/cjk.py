@@ -157,7 +157,7 @@ def _without_generic_pairs(run: str) -> str:
 
 
 def _without_korean_grammar(run: str) -> str:
-    """``run`` with a blank in the place of each Korean ending and of each Korean word that carries nothing."""
+    """``run`` with blanks in the place of Korean endings and of Korean words that carry nothing."""
     if not any(map(_is_hangul, run)):
         return run
     parts = []

@@ -14,7 +14,7 @@ import regex
 
 from memrecalld.ranking.text import _CJK, _WORD
 
-# A letter on its own beside an apostrophe is what an elision or a contraction has left of a word: l'heure, don't.
+# A single letter beside an apostrophe is what elision or contraction has left of a word: l'heure, don't.
 _ELIDED: Final = rf"(?!{_WORD}['’]{_WORD})(?!(?<={_WORD}['’]){_WORD}(?!{_WORD}))"
 _RUN: Final = regex.compile(
     rf"({_CJK}+)|({_ELIDED}(?:(?<![{_WORD}.])\.)?{_WORD}+(?:(?:[-_.]|::){_WORD}+)*(?:\+\+|\#(?!{_WORD}))?)",

@@ -44,9 +44,9 @@ WORD_SHARE: Final = 100
 PART_SHARE: Final = 50
 LIGHT_SHARE: Final = 15
 
-# Percent of its weight for which a term counts that no note holds. In a language that inflects more than English
-# the notes may hold another form of the word; a pair of letters may span a border of words; and a name that
-# nobody wrote down is still there in its parts.
+# Percent of its weight for which a term counts that no note holds. In a language that inflects more than
+# English the notes may hold another form of the word; a pair of letters may span a border of words; and a name
+# that nobody wrote down is still there in its parts.
 UNKNOWN_WORD: Final = 100
 UNKNOWN_INFLECTED: Final = 60
 UNKNOWN_PAIR: Final = 70

@@ -350,7 +350,7 @@ def test_keys_made_before_give_the_same(notes: list[Document], query: str) -> No
 @STEADY
 @given(notes=documents, query=texts)
 def test_function_words_change_nothing(notes: list[Document], query: str) -> None:
-    assert ranking(notes, query) == ranking(notes, f"the {query} und dann και")
+    assert ranking(notes, query) == ranking(notes, f"the {query} and then")
 
 
 @STEADY

@@ -1,0 +1,67 @@
+"""The labelled queries and the notes that they are asked of."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from memrecalld.memory.document import Document, Scope
+from memrecalld.memory.layouts import Root
+from memrecalld.memory.scan import scan_root
+
+CORPUS: Final = Path(__file__).with_name("corpus")
+
+NOW_NS: Final = 1_800_000_000 * 10**9
+"""When the queries are asked, nanoseconds since the epoch; the ages of the notes count from here."""
+
+_DAY_NS: Final = 86_400 * 10**9
+_SCOPES: Final[tuple[Scope, ...]] = ("project", "user")
+
+Split = Literal["tune", "held-out"]
+SPLITS: Final[tuple[Split, ...]] = ("tune", "held-out")
+
+NOTHING_TO_RECALL: Final = frozenset({"small-talk", "no-result"})
+"""The categories in which silence is right."""
+
+
+class LabelledQuery(msgspec.Struct, frozen=True, rename={"text": "query"}):
+    """A query, and what a careful person would want to see for it. Notes go by scope and path."""
+
+    id: str
+    category: str
+    text: str
+    relevant: tuple[str, ...]
+    best: str | None
+    split: Split
+    language: str
+
+
+@cache
+def documents() -> tuple[Document, ...]:
+    """Every note, project notes first, read as the daemon reads them, with the ages of the corpus."""
+    ages = json.loads((CORPUS / "modified.json").read_text(encoding="utf-8"))
+    found = []
+    for scope in _SCOPES:
+        folder = str((CORPUS / "notes" / scope).resolve())
+        root = Root(scope=scope, layout="native", path=folder, real_path=folder, required=True)
+        for document in scan_root(root, allowed=[folder]).documents:
+            modified_ns = NOW_NS - ages[f"{scope}/{document.relative_path}"] * _DAY_NS
+            found.append(msgspec.structs.replace(document, modified_ns=modified_ns))
+    return tuple(found)
+
+
+@cache
+def queries(split: Split) -> tuple[LabelledQuery, ...]:
+    """The queries of a split, in the order of the file."""
+    decoder = msgspec.json.Decoder(LabelledQuery)
+    lines = (CORPUS / "queries.jsonl").read_bytes().splitlines()
+    return tuple(query for query in map(decoder.decode, lines) if query.split == split)
+
+
+def name(document: Document) -> str:
+    """How labels call ``document``."""
+    return f"{document.scope}/{document.relative_path}"
