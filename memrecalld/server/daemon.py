@@ -7,6 +7,7 @@ import contextlib
 import logging
 import signal
 import time
+from collections.abc import Callable
 from typing import Final, Literal
 
 from memrecalld.memory.catalog import Catalog
@@ -20,10 +21,32 @@ from memrecalld.server.observers import Observers
 
 _log = logging.getLogger("memrecalld.server")
 
-STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-
 DRAIN_S: Final = 2.0
 """How long a stopping daemon waits for its last answers to be read."""
+
+
+class StopSignals:
+    """SIGTERM and SIGINT, from before there is an event loop that could take them.
+
+    They are not blocked meanwhile, since a library's thread that was started earlier would take them then.
+    """
+
+    _NUMBERS: Final = (signal.SIGTERM, signal.SIGINT)
+
+    def __init__(self) -> None:
+        self._came = False
+        for number in self._NUMBERS:
+            signal.signal(number, self._take)
+
+    def hand_over(self, loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+        """From now on ``loop`` calls ``stop``; at once for a signal that came before."""
+        for number in self._NUMBERS:
+            loop.add_signal_handler(number, stop)
+        if self._came:
+            stop()
+
+    def _take(self, _number: int, _frame: object) -> None:
+        self._came = True
 
 
 class Daemon:
@@ -60,12 +83,10 @@ class Daemon:
         """Begin to stop; ``serve`` returns when everything is drained."""
         self._stopping.set()
 
-    async def serve(self) -> None:
-        """Answer clients until ``stop`` or SIGTERM or SIGINT, then end every open turn and leave."""
+    async def serve(self, signals: StopSignals) -> None:
+        """Answer clients until ``stop`` or a signal, then end every open turn. The listener stays open."""
         loop = asyncio.get_running_loop()
-        for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, self.stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+        signals.hand_over(loop, self.stop)
         server = await loop.create_unix_server(
             lambda: Connection(lambda connection: Handlers(self, connection), self._connections),
             sock=self._listener.socket,
@@ -77,7 +98,6 @@ class Daemon:
         finally:
             server.close()
             await self._drain()
-            self._listener.close()
         _log.info("stopped")
 
     async def _drain(self) -> None:

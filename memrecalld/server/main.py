@@ -6,9 +6,9 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,7 @@ from memrecalld.selectors import make_selector
 from memrecalld.selectors.selection import SelectionTasks
 from memrecalld.server import faults
 from memrecalld.server.client_selection import ClientSelection
-from memrecalld.server.daemon import STOP_SIGNALS, Daemon
+from memrecalld.server.daemon import Daemon, StopSignals
 from memrecalld.server.listener import Listener
 from memrecalld.server.observers import Observers
 from memrecalld.telemetry import Telemetry
@@ -56,17 +56,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = load_config(
             arguments.config or paths.config_file, home=paths.home, required=arguments.config is not None
         )
-        # From here on there is a socket to be removed again: a signal waits until ``Daemon.serve`` takes it.
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        listener = Listener.bind(Path(arguments.socket or paths.socket).absolute())
-        uvloop.run(_serve(config, paths, os.environ, listener))
+        signals = StopSignals()
+        with closing(Listener.bind(Path(arguments.socket or paths.socket).absolute())) as listener:
+            uvloop.run(_serve(config, paths, os.environ, listener, signals))
     except (ConfigError, StartError) as error:
         print(f"memrecalld: {error}", file=sys.stderr)
         return FAILED_START
+    _give_up_closed_output()
     return 0
 
 
-async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener) -> None:
+async def _serve(
+    config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener, signals: StopSignals
+) -> None:
     loop = asyncio.get_running_loop()
     faults.report_everywhere(loop)
     selector = make_selector(config.selector, environ)
@@ -100,9 +102,20 @@ async def _serve(config: Config, paths: Paths, environ: Mapping[str, str], liste
         client_selection=client_selection,
         selector_kind=config.selector.kind,
     )
-    await daemon.serve()
+    await daemon.serve(signals)
     if tasks is not None:
         await tasks.close()
+
+
+def _give_up_closed_output() -> None:
+    """Let a terminal or an editor that is gone not turn a clean end into a failed one.
+
+    The interpreter writes out its buffers at the end, and exits with 120 where that fails.
+    """
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _watcher(config: Config) -> Watcher | None:
