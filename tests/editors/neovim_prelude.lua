@@ -39,3 +39,32 @@ function T.go_to(text)
   end
   error('the float does not show ' .. text)
 end
+
+--- Opens a turn, in `T.turn`, and keeps what its callbacks get.
+function T.start(options)
+  T.fast, T.fast_error, T.outcome, T.end_error = nil, nil, nil, nil
+  T.turn = require('memrecall').start(options, function(err, fast)
+    T.count('fast')
+    T.fast_error, T.fast = err, fast
+  end)
+  T.turn:on_end(function(err, outcome)
+    T.count('ended')
+    T.end_error, T.outcome = err, outcome
+  end)
+end
+
+--- Asks the turn at a tool result, and keeps the answer.
+function T.ask(tool)
+  T.result, T.result_error = nil, nil
+  T.turn:tool_result(tool, function(err, result)
+    T.result_error, T.result = err, result
+  end)
+end
+
+--- The titles of the notes in a fast result or a tool result; nil without a delivery.
+function T.titles(of)
+  return of.delivery
+    and vim.tbl_map(function(document)
+      return document.title
+    end, of.delivery.documents)
+end

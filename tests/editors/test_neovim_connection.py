@@ -64,6 +64,17 @@ async def test_daemon_that_was_killed_and_came_back_is_used_again(daemon):
         assert await neovim.lua("return #vim.lsp.get_clients({ name = 'memrecall' })") == 1
 
 
+async def test_client_that_the_user_stopped_is_started_again(daemon):
+    daemon.write_note("user", "heron.md", note("Heron"))
+    async with await Neovim.beside(daemon) as neovim:
+        await neovim.command("MemRecall heron")
+        await neovim.float_with("1. Heron")
+        await neovim.type("q")
+        # The next use comes before Neovim has noticed the end of the connection.
+        await neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true) vim.cmd('MemRecall heron')")
+        await neovim.float_with("1. Heron")
+
+
 async def test_daemon_that_is_absent_is_used_once_it_is_there(daemon):
     daemon.write_note("user", "heron.md", note("Heron"))
     daemon.stop()

@@ -108,6 +108,33 @@ async def test_enter_opens_the_note_under_the_cursor(notes):
     assert opened == [str(path), 1, ""]
 
 
+async def test_cursor_is_on_the_first_note_and_enter_opens_it(notes):
+    async with await Neovim.beside(notes) as neovim:
+        await neovim.command("MemRecall deploy")
+        await neovim.float_with("Deploy from main only")
+        await neovim.type("<CR>")
+        assert await neovim.lua("return vim.fn.expand('%:t')") == "deploy.md"
+
+
+async def test_enter_where_the_file_cannot_be_shown_says_why(notes):
+    async with await Neovim.beside(notes) as neovim:
+        await neovim.lua("vim.o.hidden = false vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'unsaved' })")
+        await neovim.command("MemRecall deploy")
+        await neovim.float_with("Deploy from main only")
+        await neovim.type("<CR>")
+        (told,) = await neovim.told()
+    assert "E37" in told
+
+
+async def test_query_from_inside_the_float_is_about_the_project_it_was_opened_from(notes, tmp_path):
+    await all_read(notes)
+    async with await Neovim.start(notes.environment, tmp_path, str(notes.project / "main.c")) as neovim:
+        await neovim.command("MemRecall deploy")
+        await neovim.float_with("Deploy from main only")
+        await neovim.command("MemRecallSearch ship.sh")
+        assert "Deploy from main only" in await neovim.float_with("Search: ship.sh")
+
+
 async def test_enter_beside_the_notes_opens_nothing(notes):
     async with await Neovim.beside(notes) as neovim:
         await neovim.command("MemRecall deploy")

@@ -27,7 +27,7 @@ end
 --- `:MemRecall`
 ---@param command vim.api.keyset.create_user_command.command_args
 function M.recall(command)
-  local buf = vim.api.nvim_get_current_buf()
+  local buf = float.buffer()
   query.of_command(command, 'Recall notes for: ', function(asked)
     recall.show(asked, buf)
   end)
@@ -36,7 +36,7 @@ end
 --- `:MemRecallSearch`
 ---@param command vim.api.keyset.create_user_command.command_args
 function M.search(command)
-  local buf = vim.api.nvim_get_current_buf()
+  local buf = float.buffer()
   query.of_command(command, 'Search notes: ', function(asked)
     client.search(asked, { buf = buf, limit = config.options.search_limit }, function(err, documents)
       if err then
@@ -57,7 +57,7 @@ end
 
 --- `:MemRecallStatus`
 function M.status()
-  client.status({}, function(err, answer)
+  client.status({ buf = float.buffer() }, function(err, answer)
     if err then
       show_error(err)
     else

@@ -105,6 +105,16 @@ function M.close()
   end
 end
 
+--- The buffer that a command is about: the current one, or the one that the current float was opened from.
+---@return integer
+function M.buffer()
+  local buf = vim.api.nvim_get_current_buf()
+  if shown and shown.buf == buf and vim.api.nvim_win_is_valid(shown._origin) then
+    return vim.api.nvim_win_get_buf(shown._origin)
+  end
+  return buf
+end
+
 ---@return boolean
 function Float:is_open()
   return shown == self
@@ -116,12 +126,14 @@ function Float:close()
   end
 end
 
---- Shows `content` and nothing else; the cursor stays where it is.
+--- Shows `content` and nothing else. The cursor goes to the first note when there is one, and then stays
+--- where it is.
 ---@param content memrecall.Lines
 function Float:show(content)
   if not self:is_open() then
     return
   end
+  local are_first = #self._notes == 0
   self._notes = content.notes
   vim.bo[self.buf].modifiable = true
   vim.api.nvim_buf_set_lines(self.buf, 0, -1, false, content.lines)
@@ -140,6 +152,9 @@ function Float:show(content)
     place.row = place.row + math.floor(math.max(0, place.height - needed) / 2)
     place.height = math.max(1, math.min(place.height, needed))
     vim.api.nvim_win_set_config(self.win, place)
+    if are_first and content.notes[1] then
+      vim.api.nvim_win_set_cursor(self.win, { content.notes[1].first + 1, 0 })
+    end
   end
 end
 
@@ -157,11 +172,14 @@ function Float:open_note()
       if vim.api.nvim_win_is_valid(origin) then
         vim.api.nvim_set_current_win(origin)
       end
-      vim.cmd({
+      local opened, problem = pcall(vim.cmd, {
         cmd = vim.wo.winfixbuf and 'split' or 'edit',
         args = { note.path },
         magic = { file = false, bar = false },
       })
+      if not opened then
+        vim.notify('memrecall: ' .. problem, vim.log.levels.ERROR)
+      end
       return
     end
   end

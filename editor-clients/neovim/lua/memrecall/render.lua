@@ -60,7 +60,7 @@ local function why(document, by_model)
   if by_model then
     return matched and 'chosen by the model; ' .. matched or 'chosen by the model'
   end
-  return matched or 'matched'
+  return matched or 'matches the query'
 end
 
 --- Adds one note.
