@@ -158,12 +158,14 @@ def test_a_touched_note_changes_its_place_and_a_renamed_note_its_path():
     assert found([folder], "note")[0] is renamed
 
 
-def test_a_note_of_another_type_is_boosted_as_that_type():
+def test_a_note_of_another_type_is_boosted_as_that_type_and_by_two_at_most():
     old = note("Deploy", type="note", relative_path="a")
     folder = Folder([old])
     folder.replace(old, note("Deploy", type="feedback", relative_path="a"))
-    (ranked,) = search([folder.index], ["deploy", "rule"], limit=1, now_ns=NOW_NS, keep=everything)
-    assert ranked.score == 5
+    for keywords, score in ((["user"], 4), (["rule"], 5), (["rule", "rules", "avoid"], 6)):
+        tokens = ["deploy", *keywords]
+        (ranked,) = search([folder.index], tokens, limit=1, now_ns=NOW_NS, keep=everything)
+        assert ranked.score == score
 
 
 def test_a_second_note_of_a_path_is_refused_and_changes_nothing():
