@@ -8,10 +8,12 @@ word.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final, NamedTuple
 
 import regex
 
+from memrecalld.memory.document import _STRETCH, _WHOLE_CHARS
 from memrecalld.ranking.text import _CJK, _WORD
 
 # A single letter beside an apostrophe is what elision or contraction has left of a word: l'heure, don't.
@@ -26,6 +28,13 @@ _RUN: Final = regex.compile(
 _COMMON_CJK: Final = re.compile("([々ぁ-ゖゝ-ゟァ-ヺー-ヿ㐀-䶵一-鿯가-힣]+)")
 _PERHAPS_CJK: Final = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fff\u3004-\u3007\u3020-\ud7ff\uf900-\ufaff\uff66-\uffff\U00016fe0-\U0003ffff]"
+)
+
+# What ends a name in ASCII: all but letters, digits, and what names are made of. In UTF-8 the bytes below 128
+# are ASCII only, so that this cuts text of any script.
+_BLANKED: Final = bytes(
+    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "-_.:+#'" else ord(" ")
+    for code in range(0x100)
 )
 
 _JOINT: Final = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
@@ -53,6 +62,21 @@ class Name(NamedTuple):
     """``whole`` in lower case without joints."""
     parts: tuple[str, ...]
     """As written. A short word with its sign has none."""
+
+
+def nfkc(text: str) -> str:
+    """``text`` in NFKC, as ``normalize`` makes it, but not in lower case."""
+    if text.isascii():
+        return text
+    if len(text) <= _WHOLE_CHARS:
+        return unicodedata.normalize("NFKC", text)
+    return _STRETCH.sub(lambda stretch: unicodedata.normalize("NFKC", stretch[0]), text)
+
+
+def chunks(text: str) -> list[str]:
+    """``text`` cut at blanks and wherever else no name goes on."""
+    blanked = text.encode("utf-8", "surrogatepass").translate(_BLANKED)
+    return blanked.decode("utf-8", "surrogatepass").split()
 
 
 def runs(text: str) -> list[tuple[str, str]]:

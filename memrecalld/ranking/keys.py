@@ -6,7 +6,6 @@ nothing else to find what the ranker finds.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -15,9 +14,15 @@ import msgspec
 
 from memrecalld.memory.document import Document
 from memrecalld.ranking.cjk import document_pairs, query_pairs
-from memrecalld.ranking.identifiers import runs, separate, take_apart
+from memrecalld.ranking.identifiers import chunks, nfkc, runs, separate, take_apart
 from memrecalld.ranking.inflection import root, singular
-from memrecalld.ranking.stopwords import ACRONYMS, FUNCTION_WORDS, LIGHT_WORDS, is_english
+from memrecalld.ranking.stopwords import (
+    ACRONYMS,
+    FOREIGN_FUNCTION_WORDS,
+    FUNCTION_WORDS,
+    LIGHT_WORDS,
+    is_english,
+)
 
 TITLE: Final = 1
 DESCRIPTION: Final = 2
@@ -45,10 +50,10 @@ PART_SHARE: Final = 50
 LIGHT_SHARE: Final = 15
 
 # Percent of its weight for which a term counts that no note holds. In a language that inflects more than
-# English the notes may hold another form of the word; a pair of letters may span a border of words; and a name
-# that nobody wrote down is still there in its parts.
+# English the notes may hold another form of the word; a pair of letters may span a border of words; and a
+# name that nobody wrote down is still there in its parts.
 UNKNOWN_WORD: Final = 100
-UNKNOWN_INFLECTED: Final = 60
+UNKNOWN_INFLECTED: Final = 55
 UNKNOWN_PAIR: Final = 70
 UNKNOWN_NAME: Final = 0
 
@@ -58,13 +63,6 @@ _LAST_LATIN: Final = "\u024f"
 
 _SINGULAR_MARK: Final = "~"
 _ROOT_MARK: Final = "^"
-
-# What ends a chunk in ASCII: all but letters, digits, and what names are made of. In UTF-8 the bytes below
-# 128 are ASCII only, so that this cuts text of any script.
-_BLANKED: Final = bytes(
-    code if code >= 0x80 or chr(code).isalnum() or chr(code) in "-_.:+#'" else ord(" ")
-    for code in range(0x100)
-)
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
@@ -113,7 +111,7 @@ def query_terms(query: str) -> Query:
     texts = (query,) if len(query) <= 2 * REACH_CHARS else (query[:REACH_CHARS], query[-REACH_CHARS:])
     found: dict[str, Term] = {}
     order: list[str] = []
-    for term in _terms([chunk for text in texts for chunk in _chunks(_nfkc(text))]):
+    for term in _terms([chunk for text in texts for chunk in chunks(nfkc(text))]):
         known = found.get(term.text)
         if known is None or known.share < term.share:
             found[term.text] = term
@@ -130,25 +128,14 @@ def _described(document: Document) -> str:
 
 
 def _keys(text: str) -> set[str]:
-    text = _nfkc(text)
-    if text.isascii():
-        keys: set[str] = set()
-    else:
+    text = nfkc(text)
+    keys: set[str] = set()
+    if not text.isascii():
         runs_of_letters, text = separate(text)
         keys = document_pairs(runs_of_letters)
-    for chunk in set(_chunks(text)):
+    for chunk in set(chunks(text)):
         keys.update(_name_keys(chunk))
     return keys
-
-
-def _nfkc(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
-
-def _chunks(text: str) -> list[str]:
-    """``text`` cut where no name goes on."""
-    blanked = text.encode("utf-8", "surrogatepass").translate(_BLANKED)
-    return blanked.decode("utf-8", "surrogatepass").split()
 
 
 @lru_cache(_CACHED_CHUNKS)
@@ -183,61 +170,68 @@ def _word_keys(written: str) -> Iterator[str]:
             yield _ROOT_MARK + stem
 
 
-def _terms(chunks: Sequence[str]) -> Iterator[Term]:
+def _terms(parts: Sequence[str]) -> Iterator[Term]:
     """The terms of a query in their order, with repetitions."""
-    query = " ".join(chunks)
+    query = " ".join(parts)
+    english = is_english(query.lower().split())
     # Who shouts all of it writes no abbreviation.
-    shouted = len(chunks) > 1 and query.isupper()
-    unknown = UNKNOWN_WORD if is_english(query.lower().split()) else UNKNOWN_INFLECTED
-    for chunk in chunks:
-        for run, written in runs(chunk):
+    shouted = len(parts) > 1 and query.isupper()
+    for part in parts:
+        for run, written in runs(part):
             if run:
                 for pair, share in query_pairs(run):
                     yield Term(pair, ((EXACT, (pair,)),), share, UNKNOWN_PAIR)
             else:
-                yield from _name_terms(written, unknown, shouted=shouted)
+                yield from _name_terms(written, english=english, shouted=shouted)
 
 
 @lru_cache(_CACHED_CHUNKS)
-def _name_terms(written: str, unknown: int, *, shouted: bool) -> tuple[Term, ...]:
+def _name_terms(written: str, *, english: bool, shouted: bool) -> tuple[Term, ...]:
     name = take_apart(written)
     terms: list[Term] = []
     share = WORD_SHARE
     if not _is_function_word(name.parts):
         if name.signed:
-            missed = UNKNOWN_NAME if name.parts else UNKNOWN_WORD
-            terms.append(Term(name.signed, ((EXACT, (name.signed,)),), WORD_SHARE, missed))
+            unknown = UNKNOWN_NAME if name.parts else UNKNOWN_WORD
+            terms.append(Term(name.signed, ((EXACT, (name.signed,)),), WORD_SHARE, unknown))
         if name.whole and len(name.whole) <= MAX_KEY_CHARS:
             forms = ((EXACT, (name.whole,)), (OTHER_STYLE, (name.squashed,)))
             terms.append(Term(name.whole, forms, WORD_SHARE, UNKNOWN_NAME))
             share = PART_SHARE
     for part in name.parts:
-        if len(name.parts) == 1 or len(part) > 1 or part.isupper():
-            terms += _word_terms(part, share, unknown, shouted=shouted)
+        if part in ACRONYMS and not shouted:
+            terms.append(Term(part, ((EXACT, (part,)),), share, UNKNOWN_WORD))
+        elif len(name.parts) == 1 or len(part) > 1 or part.isupper():
+            terms += _word_terms(part, share, english=english)
     return tuple(terms)
 
 
-def _word_terms(written: str, share: int, unknown: int, *, shouted: bool) -> Iterator[Term]:
+def _word_terms(written: str, share: int, *, english: bool) -> Iterator[Term]:
     word = written.lower()
-    if written in ACRONYMS and not shouted:
-        yield Term(written, ((EXACT, (written,)),), share, UNKNOWN_WORD)
-    elif word in FUNCTION_WORDS or len(word) > MAX_KEY_CHARS or (len(word) == 1 and not word.isalpha()):
+    if len(word) > MAX_KEY_CHARS or word in FUNCTION_WORDS or (len(word) == 1 and not word.isalpha()):
         return
-    elif (
-        word in LIGHT_WORDS or (len(word) < 3 and word.isdecimal()) or (len(word) == 1 and written.islower())
-    ):
-        yield Term(word, ((EXACT, (word,)),), LIGHT_SHARE, UNKNOWN_NAME, carries=False)
-    elif word.isalpha() and len(word) > 1:
-        one, stem = singular(word), root(word)
-        plain = (word, one, stem)
-        forms = (
-            (EXACT, (word,)),
-            (SINGULAR, _keys_of(one, _SINGULAR_MARK, plain[:1])),
-            (ROOT, _keys_of(stem, _ROOT_MARK, plain[:2])),
-        )
-        yield Term(word, forms, share, unknown if word[0] <= _LAST_LATIN else UNKNOWN_INFLECTED)
+    if not english and word in FOREIGN_FUNCTION_WORDS:
+        return
+    exact = (EXACT, (word,))
+    if _is_light(written, word):
+        yield Term(word, (exact,), LIGHT_SHARE, UNKNOWN_NAME, carries=False)
+    elif not word.isalpha() or len(word) == 1:
+        yield Term(word, (exact,), share, UNKNOWN_WORD)
     else:
-        yield Term(word, ((EXACT, (word,)),), share, UNKNOWN_WORD)
+        one, stem = singular(word), root(word)
+        others = (
+            (SINGULAR, _keys_of(one, _SINGULAR_MARK, (word,))),
+            (ROOT, _keys_of(stem, _ROOT_MARK, (word, one))),
+        )
+        unknown = UNKNOWN_WORD if english and word[0] <= _LAST_LATIN else UNKNOWN_INFLECTED
+        yield Term(word, (exact, *others), share, unknown)
+
+
+def _is_light(written: str, word: str) -> bool:
+    """A light word, a small number, or a letter that may be a name or a slip."""
+    return (
+        word in LIGHT_WORDS or (len(word) < 3 and word.isdecimal()) or (len(word) == 1 and written.islower())
+    )
 
 
 def _keys_of(folded: str, mark: str, better: Iterable[str]) -> tuple[str, ...]:

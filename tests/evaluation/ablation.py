@@ -49,9 +49,9 @@ def _without_sign(written: str, take_apart: Callable[[str], Name] = identifiers.
 
 
 def _long_words_only(
-    written: str, share: int, *, shouted: bool, terms: Any = keys._word_terms
+    written: str, share: int, *, english: bool, terms: Any = keys._word_terms
 ) -> Iterator[keys.Term]:
-    return iter(()) if len(written) < _SHORT else terms(written, share, shouted=shouted)
+    return iter(()) if len(written) < _SHORT else terms(written, share, english=english)
 
 
 SIGNALS: Final = (
