@@ -143,6 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     hook = command("hook", "hook", "answer one event of an agent; its hooks run this, and it never fails")
     hook.add_argument("event", metavar="EVENT")
     hook.add_argument("--host", required=True, choices=("claude", "qwen"))
+    mcp = command("mcp", "mcp", "serve an agent by the Model Context Protocol, on standard input and output")
+    _add_socket(mcp, default=argparse.SUPPRESS)
     command("demo", "demo", "show one whole turn, with invented notes and a private daemon")
     return parser
 

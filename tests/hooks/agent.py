@@ -32,6 +32,10 @@ class Agent:
         """What the host has its shell run at an event."""
         return self._commands[event]
 
+    def replace_command(self, command: str) -> None:
+        """Run another command, in which EVENT stands for the event."""
+        self._commands = {event: command.replace("EVENT", event) for event in self._commands}
+
     def input(self, event: str, **fields: Any) -> Event:
         """What the host writes to its hook."""
         return {

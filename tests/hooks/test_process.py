@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -14,6 +15,9 @@ from tests.support.daemon import DaemonProcess
 from tests.support.model import Model, running_model
 from tests.support.notes import note
 from tests.support.polling import poll
+
+# One worker does all of these, with one daemon of each kind.
+pytestmark = pytest.mark.xdist_group("hooks")
 
 HOSTS = pytest.mark.parametrize("host", ["claude", "qwen"])
 QUERY = "how does the harbour crane deploy?"
@@ -86,6 +90,13 @@ def test_the_memory_comes_with_the_first_prompt_and_is_not_repeated(remembering,
     assert "| All of Harbour crane." in context.splitlines()
     assert session.prompt(QUERY) == ""
     assert agent(host, remembering, f"{session_id} 2").prompt_with_memory(QUERY) == context
+
+
+def test_the_command_written_by_hand_does_the_same(remembering, session_id):
+    session = agent("claude", remembering, session_id)
+    by_hand = agent("claude", remembering, f"{session_id} 2")
+    by_hand.replace_command(f"{sys.executable} -m memrecalld.cli hook EVENT --host claude")
+    assert by_hand.prompt_with_memory(QUERY) == session.prompt_with_memory(QUERY)
 
 
 def test_qwen_code_is_spared_its_own_notes_and_gets_those_of_claude_code(daemon):
