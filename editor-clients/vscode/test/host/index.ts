@@ -1,0 +1,41 @@
+/** Entry of the tests that run inside the extension host. */
+import * as fs from "node:fs";
+import Mocha from "mocha";
+
+import { testApi } from "./api.test";
+import { testCommands } from "./commands.test";
+import { testConnection } from "./connection.test";
+import { testLanguageModel } from "./languageModel.test";
+import { testView } from "./view.test";
+
+/** Called by the editor; rejected when a test failed. */
+export async function run(): Promise<void> {
+  const report = process.env["MEMRECALL_TEST_REPORT"];
+  if (report === undefined) {
+    throw new Error("MEMRECALL_TEST_REPORT names the file for the result");
+  }
+  const say = (line: string): void => fs.appendFileSync(report, `${line}\n`);
+  const grep = process.env["MEMRECALL_TEST_GREP"];
+  const mocha = new Mocha({ ui: "bdd", reporter: "min", timeout: 120_000, ...(grep !== undefined && { grep }) });
+  mocha.suite.emit("pre-require", globalThis, "", mocha);
+  for (const define of [testConnection, testApi, testCommands, testView, testLanguageModel]) {
+    define();
+  }
+  const failures = await new Promise<number>((resolve) => {
+    const runner = mocha.run(resolve);
+    let passed = 0;
+    let failed = 0;
+    runner.on("pass", (test) => {
+      passed += 1;
+      say(`ok      ${test.fullTitle()} (${test.duration} ms)`);
+    });
+    runner.on("fail", (test, error) => {
+      failed += 1;
+      say(`NOT OK  ${test.fullTitle()}\n${error.stack ?? error.message}`);
+    });
+    runner.on("end", () => say(`${passed} passed, ${failed} failed`));
+  });
+  if (failures > 0) {
+    throw new Error(`${failures} failed`);
+  }
+}

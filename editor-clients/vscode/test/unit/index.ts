@@ -1,0 +1,6 @@
+import "./backoff.test";
+import "./places.test";
+import "./recalledMemory.test";
+import "./selection.test";
+import "./socket.test";
+import "./wording.test";
