@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
@@ -16,7 +17,7 @@ from memrecalld.memory.folder import Folder
 from memrecalld.memory.layouts import RootLayout
 from memrecalld.memory.pool import capped
 from memrecalld.recall.indexing import CallLater, FolderIndex
-from memrecalld.recall.pool import IndexedPool
+from memrecalld.recall.pool import UNFILED_S, IndexedPool
 from memrecalld.recall.prompt import displayable
 from memrecalld.recall.turn import Pool
 
@@ -67,8 +68,13 @@ class Library:
 
         It may be partial where that would take long, unless the ``whole`` is wanted.
         """
-        within_s = None if whole else READ_S
-        self._catalog.read(project_root, exclude_layouts, _then(self._pool, ready), within_s=within_s)
+        within_s, unfiled_s = (None, math.inf) if whole else (READ_S, UNFILED_S)
+
+        def pool(reading: Reading) -> IndexedPool:
+            indexes = [self._index(folder) for folder in reading.folders]
+            return IndexedPool(indexes, partial=reading.partial, unfiled_s=unfiled_s)
+
+        self._catalog.read(project_root, exclude_layouts, _then(pool, ready), within_s=within_s)
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
@@ -109,10 +115,12 @@ class Library:
 
     def warm(self, project_root: str) -> None:
         """Read and index a project before anybody asks for it."""
-        self._catalog.read(project_root, frozenset(), _then(self._pool, lambda _: None))
 
-    def _pool(self, reading: Reading) -> IndexedPool:
-        return IndexedPool([self._index(folder) for folder in reading.folders], partial=reading.partial)
+        def index(reading: Reading) -> None:
+            for folder in reading.folders:
+                self._index(folder)
+
+        self._catalog.read(project_root, frozenset(), _then(index, lambda _: None))
 
     def _index(self, folder: Folder) -> FolderIndex:
         index = self._indexes.get(folder)

@@ -19,12 +19,18 @@ UNFILED_S: Final = 0.015
 """How long notes that are not indexed yet may be looked at one by one; others wait meanwhile. Some 1,500
 notes."""
 
+_STEM_CHARS: Final = 3
+_ENDING_CHARS: Final = 3
+"""Letters at the end of a word in which its forms may differ."""
+
 
 class IndexedPool:
     """A pool for the engine. ``partial`` where not everything was read, or looked at, in time."""
 
-    def __init__(self, folders: Sequence[FolderIndex], *, partial: bool) -> None:
+    def __init__(self, folders: Sequence[FolderIndex], *, partial: bool, unfiled_s: float) -> None:
+        """Notes that are not indexed yet are looked at for ``unfiled_s`` seconds."""
         self.partial = partial
+        self._unfiled_s = unfiled_s
         self._folders = folders
         for folder in folders:
             folder.catch_up()
@@ -89,7 +95,7 @@ class IndexedPool:
         of some term as a plain text, which tells most others for a fraction of the cost.
         """
         needles = _needles(query)
-        until = time.monotonic() + UNFILED_S
+        until = time.monotonic() + self._unfiled_s
         documents.sort(key=lambda document: document.modified_ns, reverse=True)
         for document in documents:
             if time.monotonic() > until:
@@ -104,10 +110,11 @@ class IndexedPool:
 
 
 def _needles(query: Query) -> set[str]:
-    """What every note that holds a term has in it, roughly: the shortest of its forms."""
+    """What every note that holds a term has in it, roughly: the beginning of the shortest of its forms."""
     carrying = (term for term in query.terms if term.carries)
     forms = ([key.lstrip("~^") for _, keys in term.forms for key in keys] for term in carrying)
-    return {normalize(min(each, key=len)) for each in forms}
+    shortest = (normalize(min(each, key=len)) for each in forms)
+    return {form[: max(_STEM_CHARS, len(form) - _ENDING_CHARS)] for form in shortest}
 
 
 def _place(folder: FolderIndex) -> tuple[str, str]:

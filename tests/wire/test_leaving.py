@@ -177,12 +177,12 @@ async def test_a_client_that_never_reads_is_dropped_and_nobody_waits_for_it(
 ):
     for number in range(30):
         project.write(f"big-{number}", note(f"Big {number}", "a big note", "word " * 250))
-    params = {"query": "big note", "limit": 100, "projectRoot": str(project.root)}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "memory/search", "params": params}
-    some = frame(json.dumps(request).encode()) * 20
+    params = {"projectRoot": str(project.root)}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "memory/list", "params": params}
+    some = frame(json.dumps(request).encode()) * 40
     with connected(selecting_daemon) as deaf, pytest.raises((BrokenPipeError, ConnectionResetError)):
-        # Each round asks for a megabyte. Without a bound they would go on for ever.
+        # Each round asks for half a megabyte. Without a bound they would go on for ever.
         for _ in range(1000):
             deaf.sendall(some)
-            assert (await client.call("memory/search", params | {"limit": 1}))["documents"]
+            assert (await client.call("memory/list", params))["documents"]
     await poll(lambda: client.call("daemon/status"), lambda now: now["connections"] == 1)

@@ -43,6 +43,9 @@ async def test_every_answer_of_a_crowd_reaches_its_own_client(shared_model, proj
         project.write(marker, note(f"Note {marker}", "what to find"))
         project.write(f"partner-{marker}", note(partner(marker), "what only the model finds", marker[6:]))
     shared_model.answers = [PartnerChoice(seed=31)]
+    async with await WireClient.connect(selecting_daemon.socket) as client:
+        # A list waits until all is read, so that nobody below is in time for a part of it.
+        await client.call("memory/list", {"projectRoot": str(project.root)})
 
     async def one_client(marker):
         async with await WireClient.connect(selecting_daemon.socket) as client:

@@ -167,7 +167,7 @@ async def test_a_choice_made_within_the_wait_goes_into_the_first_prompt_when_not
     choose(shared_model, "Lunch")
     # One of the turns is quick enough; whether a given one is, only the machine knows.
     for _ in range(50):
-        turn = await Turn.start(client, "something else entirely", project, stalling=True)
+        turn = await Turn.start(client, "quarterly zebra accounting", project, stalling=True)
         if turn.fast["endedBy"] == "settled":
             break
         assert (turn.fast["endedBy"], turn.fast["delivery"]) == ("ceiling", None)
@@ -183,7 +183,7 @@ async def test_a_wait_with_nothing_to_deliver_ends_at_the_ceiling_and_recall_goe
     shared_model, client, project
 ):
     choice = choose(shared_model, "Lunch", held=True)
-    turn = await Turn.start(client, "something else entirely", project, stalling=True)
+    turn = await Turn.start(client, "quarterly zebra accounting", project, stalling=True)
     assert (turn.fast["endedBy"], turn.fast["delivery"], turn.fast["pending"]) == ("ceiling", None, True)
     assert turn.fast["waitMs"] > 99  # the event loop counts whole milliseconds
     choice.release.set()

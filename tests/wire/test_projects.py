@@ -39,16 +39,16 @@ def projects(plain_daemon, tmp_path):
     """Three projects, with a note each that says which it is."""
     folders = [Project(plain_daemon, plain_daemon.home / tmp_path.name / name) for name in "abc"]
     for folder in folders:
-        folder.write("where", note(f"Project {folder.root.name}", "where we are"))
+        folder.write("where", note(f"Project {folder.root.name}", "our mooring position"))
     return folders
 
 
 async def current(client):
     """Title of the note of the project that a call without one is about."""
-    [document] = (await client.call("memory/search", {"query": "where are we"}))["documents"] or [
+    [document] = (await client.call("memory/search", {"query": "mooring position"}))["documents"] or [
         {"title": None}
     ]
-    turn = await Turn.start(client, "where are we")
+    turn = await Turn.start(client, "mooring position")
     assert turn.fast_titles == ([document["title"]] if document["title"] else [])
     return document["title"]
 
@@ -108,13 +108,13 @@ async def test_workspace_folders_are_those_of_one_connection(plain_daemon, plain
 async def test_what_a_call_names_comes_before_the_workspace(plain_client, projects):
     a, b, _ = projects
     await plain_client.call("initialize", {"workspaceFolders": [folder(a)]})
-    turn = await Turn.start(plain_client, "where are we", b)
+    turn = await Turn.start(plain_client, "mooring position", b)
     assert turn.fast_titles == ["Project b"]
 
 
 async def test_one_project_has_many_names(plain_client, plain_daemon, tmp_path):
     project = Project(plain_daemon, plain_daemon.home / tmp_path.name / "my app ü")
-    project.write("where", note("Here", "where we are"))
+    project.write("where", note("Here", "our mooring position"))
     (project.root / "src").mkdir()
     (project.root / "src" / "main.py").touch()
     link = project.root.parent / "link"
@@ -131,7 +131,7 @@ async def test_one_project_has_many_names(plain_client, plain_daemon, tmp_path):
         project.root.as_uri().replace("file:///", "file://localhost/"),
         f"file://{root}".replace("my app", "my%20app"),
     ):
-        params = {"query": "where are we", "projectRoot": name}
+        params = {"query": "mooring position", "projectRoot": name}
         [document] = (await plain_client.call("memory/search", params))["documents"]
         assert document["title"] == "Here", name
 
