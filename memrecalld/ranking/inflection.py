@@ -34,19 +34,6 @@ _INVARIABLE: Final = frozenset(_UNCHANGED.split())
 _VOWELS: Final = frozenset("aeiouy")
 _CONSONANTS_KEPT_DOUBLE: Final = frozenset("lsz")
 
-_RUSSIAN = """
-а ает ал ала али ало ам ами ат ать ах ают ая е ев ее ей ем ему ет ется ешь и ие ием ии ий ил ила или ило им
-ими ит ить их ию ия иям иях й л ла ли ло ние нием нии ний нию ния о ов ого ой ом ому тся ться у ут ую ы ые
-ый ым ыми ых ь ю ют ются юю я ям ями ят ях яя
-"""
-_RUSSIAN_ENDINGS: Final = frozenset(_RUSSIAN.split())
-_GREEK = """
-α αν ασ ε ει εισ εσ εται ετε εωσ η ηκαν ηκε ησ ησα ησαν ησε ι μα ματα ματοσ ματων ο οι ομαι ον ονται οσ ου
-ουμε ουν ουσ ω ων
-"""
-_GREEK_ENDINGS: Final = frozenset(_GREEK.split())
-_LONGEST_ENDING: Final = 5
-
 
 def fold(word: str) -> str:
     """``word``, in lower case, without accents, and with one form of sigma."""
@@ -55,6 +42,22 @@ def fold(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word)
     plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
     return unicodedata.normalize("NFC", plain).replace("ς", "σ").replace("ß", "ss")
+
+
+_RUSSIAN = """
+а ает ал ала алась али ались ало ам ами ана ано аны ат атся ать аться ах аю ают ая е ев ее ей ел ела ели ело
+ем ему ен ена ено ены ет ете ется еть ешь ею и ие ии ий ил ила илась или ило ился им ими ит ите ить иться их
+ишь ию ия иям иях й ние нием нии ний нию ния ниям ниями ниях нье ньем о ов ого ой ом ому ою у ул ула ули уло
+ут утся уть ую ы ые ый ым ыми ых ь ье ьи ья ю ют ются юю я яет ял яла яли яло ям ями ят ятся ять яться ях яю
+яют яя
+"""
+_RUSSIAN_ENDINGS: Final = frozenset(map(fold, _RUSSIAN.split()))
+_GREEK = """
+α αν ασ ε ει εισ εσ εται ετε εωσ η ηκαν ηκε ησ ησα ησαν ησε ι μα ματα ματοσ ματων ο οι ομαι ον ονται οσ ου
+ουμε ουν ουσ ω ων
+"""
+_GREEK_ENDINGS: Final = frozenset(_GREEK.split())
+_LONGEST_ENDING: Final = 5
 
 
 @lru_cache(_CACHED_WORDS)
@@ -67,7 +70,7 @@ def singular(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > _MIN_STEM + 1:
         return f"{word[:-3]}y"
-    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")) and len(word) >= _MIN_STEM + 2:
         return word[:-2]
     return word[:-1]
 

@@ -67,7 +67,11 @@ SIGNALS: Final = (
     Signal("newer first", ((systems, "NOW_NS", 0),)),
     Signal("share of the demand", ((ranker, "DEMAND_SHARE", 0.0),)),
     Signal("demand of unknown words", ((keys, "UNKNOWN_WORD", 0),)),
-    Signal("smaller demand of unknown inflected words", ((keys, "UNKNOWN_INFLECTED", 100),)),
+    Signal(
+        "smaller demand of unknown inflected words",
+        ((keys, "UNKNOWN_INFLECTED", 100),),
+        "test_a_missing_word_counts_less_in_a_language_that_inflects",
+    ),
     Signal("smaller demand of unknown pairs", ((keys, "UNKNOWN_PAIR", 100),)),
     Signal("body proves less", ((ranker, "FIELD_EVIDENCE", _masked(lambda mask: 1_000)),)),
     Signal("enough evidence", ((ranker, "ENOUGH_EVIDENCE", 10**9),)),

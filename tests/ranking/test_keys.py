@@ -95,6 +95,25 @@ def test_what_is_shouted_has_no_abbreviations() -> None:
     assert terms("US") == ["US"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "wer wertet den Feldtest aus",
+        "quelles mesures après la panne",
+        "где отметить перезапуск",
+        "πότε αλλάζει η βάρδια",
+    ],
+)
+def test_a_missing_word_counts_less_in_a_language_that_inflects(query: str) -> None:
+    (english,) = {term.unknown for term in query_terms("who evaluates the field test").terms}
+    assert all(0 < term.unknown < english for term in query_terms(query).terms)
+
+
+def test_a_word_of_another_language_that_is_a_term_in_english_counts_in_english_only() -> None:
+    assert terms("comment every line") == ["comment", "line"]
+    assert terms("comment ça marche") == ["marche"]
+
+
 def test_light_words_do_not_carry() -> None:
     assert [(term.text, term.carries) for term in query_terms("go build").terms] == [
         ("go", False),

@@ -1,0 +1,144 @@
+"""The product's ranker keeps what it promises on the labelled queries, above all on those held out."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.evaluation import chart, dataset, measures, report, results, systems
+from tests.evaluation.dataset import NOTHING_TO_RECALL, SPLITS, Split
+from tests.evaluation.measures import Outcome
+from tests.evaluation.report import Ablated, Runs
+
+HERE = Path(__file__).parent
+RANKING_TESTS = HERE.parent / "ranking"
+
+OTHERS = (systems.GREP, systems.BEFORE, systems.BASELINE, systems.BM25, systems.BM25_KEYS)
+
+
+@cache
+def runs() -> Runs:
+    return report.run_all(dataset.documents())
+
+
+@cache
+def ablated() -> tuple[Ablated, ...]:
+    return tuple(report.run_ablation(dataset.documents()))
+
+
+def outcomes(split: Split, system: str, category: str | None = None) -> list[Outcome]:
+    found = runs()[split][system]
+    return found if category is None else measures.of_category(found, category)
+
+
+def value(label: str, found: list[Outcome]) -> float:
+    return measures.mean(measures.ANSWERED[label], measures.answerable(found))
+
+
+def silent(found: list[Outcome]) -> float:
+    return measures.mean(measures.silence, measures.unanswerable(found))
+
+
+def categories() -> list[str]:
+    return sorted({query.category for query in dataset.queries("tune")})
+
+
+def test_the_notes_are_read_as_the_daemon_reads_them() -> None:
+    documents = dataset.documents()
+    named = {path for split in SPLITS for query in dataset.queries(split) for path in query.relevant}
+    assert named <= {dataset.name(document) for document in documents}
+    assert all(document.problem != "frontmatter-unclosed" for document in documents)
+
+
+def test_a_query_blind_system_stays_far_below() -> None:
+    assert report.floor(dataset.documents(), 5) <= 0.25
+    for split in SPLITS:
+        assert value("Recall@5", outcomes(split, systems.RANDOM)) <= 0.25
+        assert value("Recall@5", outcomes(split, systems.PRODUCT)) >= 0.9
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("other", OTHERS)
+def test_the_product_is_behind_no_other_system(split: Split, other: str) -> None:
+    ours, theirs = outcomes(split, systems.PRODUCT), outcomes(split, other)
+    for label in ("Recall@2", "Recall@5", "top-1", "best@1", "MRR"):
+        assert value(label, ours) >= value(label, theirs), label
+    assert silent(ours) >= silent(theirs)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_the_product_is_behind_the_baseline_in_no_category(split: Split) -> None:
+    for category in categories():
+        ours, theirs = (outcomes(split, name, category) for name in (systems.PRODUCT, systems.BASELINE))
+        if category in NOTHING_TO_RECALL:
+            assert silent(ours) > silent(theirs), category
+            continue
+        for label in ("Recall@2", "Recall@5", "top-1", "MRR"):
+            assert value(label, ours) >= value(label, theirs), (category, label)
+
+
+def test_the_product_is_well_ahead_of_the_baseline_on_held_out_queries() -> None:
+    ours, theirs = outcomes("held-out", systems.PRODUCT), outcomes("held-out", systems.BASELINE)
+    assert value("Recall@2", ours) >= value("Recall@2", theirs) + 0.10
+    assert value("top-1", ours) >= value("top-1", theirs) + 0.15
+    assert value("false silence", ours) <= 0.06
+
+
+@pytest.mark.parametrize("category", ["english", "chinese", "japanese", "korean", "mixed", "nfkc"])
+def test_nearly_every_answer_is_among_five_on_held_out_queries(category: str) -> None:
+    assert value("Recall@5", outcomes("held-out", systems.PRODUCT, category)) >= 0.98
+
+
+def test_silence_where_silence_is_right_on_held_out_queries() -> None:
+    assert silent(outcomes("held-out", systems.PRODUCT, "small-talk")) == 1.0
+    assert silent(outcomes("held-out", systems.PRODUCT)) >= 0.96
+
+
+def test_each_signal_is_worth_something() -> None:
+    whole = outcomes("tune", systems.PRODUCT)
+    idle = [each.signal for each in ablated() if not report.costs(whole, each.outcomes)]
+    assert [signal.name for signal in idle if not signal.guard] == []
+
+
+def test_each_guard_is_a_test() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in RANKING_TESTS.glob("test_*.py"))
+    tests = set(re.findall(r"^def (test_\w+)\(", sources, re.MULTILINE))
+    assert {each.signal.guard for each in ablated()} - {""} <= tests
+
+
+def test_taking_a_signal_out_leaves_nothing_behind() -> None:
+    ablated()
+    again = measures.run(systems.product(dataset.documents()), dataset.queries("tune"))
+    assert again == outcomes("tune", systems.PRODUCT)
+
+
+def test_what_is_published_is_what_comes_out() -> None:
+    page = results.text(dataset.documents(), runs(), ablated())
+    assert (HERE / "RESULTS.md").read_text(encoding="utf-8") == page, "python -m tests.evaluation --write"
+    assert (HERE / "results.svg").read_text(encoding="utf-8") == results.picture(runs())
+
+
+def test_intervals_are_the_same_every_time_and_hold_the_mean() -> None:
+    values = [1.0] * 30 + [0.0] * 10
+    low, high = measures.interval(values)
+    measures._samples.cache_clear()
+    assert measures.interval(values) == (low, high)
+    assert low < 0.75 < high
+    assert measures.interval([1.0] * 40) == (1.0, 1.0)
+    assert measures.interval([]) == (0.0, 0.0)
+
+
+def test_held_out_queries_are_not_shown_one_by_one() -> None:
+    assert report.misses(outcomes("tune", systems.PRODUCT))
+    with pytest.raises(ValueError, match="one by one"):
+        report.misses(outcomes("held-out", systems.PRODUCT))
+
+
+def test_a_chart_has_a_bar_for_each_value_and_escapes_its_labels() -> None:
+    picture = chart.bars("A & B", ["one", "two"], {"x<y": [0.5, 1.0]})
+    assert picture.count("<rect") == 1 + 2 + 2
+    assert "A &amp; B" in picture
+    assert "x&lt;y" in picture
