@@ -256,6 +256,14 @@ def test_nothing_of_the_session_is_kept_with_the_failures(without_daemon, home):
     assert (state.read_bytes(), state.stat().st_mode & 0o777) == (b"f", 0o600)
 
 
+@pytest.mark.parametrize("state", ["/proc/self/status", "/proc"])
+def test_a_place_for_state_that_is_of_no_use_costs_no_memory(daemon, state):
+    daemon.write_note("project", "n.md", note("Harbour crane"))
+    daemon.wait_until_read(1)
+    session = Agent("qwen", {**daemon.environment, "XDG_STATE_HOME": state}, daemon.project)
+    assert "# Harbour crane" in session.prompt_with_memory("harbour crane")
+
+
 def test_a_user_without_a_place_for_state_hears_nothing(without_daemon, home):
     (home / ".local").write_text("a file")
     session = without_daemon("claude")
