@@ -1,4 +1,4 @@
-"""Whatever one client sends, its answers are well-formed and the others are served as if it were not there."""
+"""Whatever one client sends, it is answered well, and the others are served as if it were not there."""
 
 from __future__ import annotations
 
