@@ -97,10 +97,8 @@ _MIN_KOREAN_STEM: Final = 2
 
 def document_pairs(runs: Iterable[str]) -> set[str]:
     """The pairs of ``runs`` that a query may look for. A run is letters of these scripts alone, in NFKC."""
-    pairs: set[str] = set()
-    for run in runs:
-        pairs.update(map(operator.add, run, run[1:]))
-    return set(filter(_share, pairs))
+    letters = " ".join(runs)
+    return set(filter(_share, set(map(operator.add, letters, letters[1:]))))
 
 
 def query_pairs(run: str) -> list[tuple[str, int]]:

@@ -27,7 +27,7 @@ _RUN: Final = regex.compile(
 # letters, and whatever might be a rarer one.
 _COMMON_CJK: Final = re.compile("([々ぁ-ゖゝ-ゟァ-ヺー-ヿ㐀-䶵一-鿯가-힣]+)")
 _PERHAPS_CJK: Final = re.compile(
-    "[\u1100-\u11ff\u2e80-\u2fff\u3004-\u3007\u3020-\ud7ff\uf900-\ufaff\uff66-\uffff\U00016fe0-\U0003ffff]"
+    "[\u1100-\u11ff\u2e80-\u2fff\u3004-\u3007\u3020-\u309f\u30a1-\u30fa\u30fc-\ud7ff\uf900-\ufaff\uff66-\uffff\U00016fe0-\U0003ffff]"
 )
 
 # What ends a name in ASCII: all but letters, digits, and what names are made of. In UTF-8 the bytes below 128
