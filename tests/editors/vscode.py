@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,10 @@ INSTALL_S = 900.0
 ENVIRONMENT = dict(os.environ)
 """Of the developer, as it is before a test gets a clean one: package managers need it."""
 
+_NEEDED = {
+    "chromium": "apt-get update && apt-get install -y --no-install-recommends chromium",
+    "npm": "install Node 20 or newer, with npm",
+}
 _GENERATED = shutil.ignore_patterns("node_modules", "dist", "*.vsix")
 _STATUS_BAR = ".statusbar [aria-label^='memrecall: ']"
 _ROWS = ".quick-input-list .monaco-list-row"
@@ -41,6 +46,8 @@ class Extension:
     """The extension, built and packaged in a folder of its own; the source tree stays as it is."""
 
     def __init__(self, folder: Path) -> None:
+        for program, install in _NEEDED.items():
+            assert shutil.which(program, path=ENVIRONMENT["PATH"]), f"no {program} on PATH; {install}"
         self.folder = folder / "extension"
         shutil.copytree(SOURCE, self.folder, ignore=_GENERATED)
         with subprocess.Popen(
@@ -139,7 +146,7 @@ class Workbench:
     async def open_view(self) -> None:
         """Show *Recalled memory*, in a side bar that is wide enough for the reasons."""
         await self.click(".activitybar .action-label[aria-label='memrecall']")
-        await self._do("see", selector=".sidebar .composite.title", text="Recalled memory")
+        await self._do("see", selector=".sidebar .composite.title", pattern="Recalled memory")
         await self._do("widen", selector=".part.sidebar", by=320)
 
     async def click_note(self, title: str) -> None:
@@ -150,11 +157,16 @@ class Workbench:
 
     async def see_row(self, text: str) -> str:
         """Wait for a line of the quick pick with this text, and return all of it."""
-        return str(await self._do("see", selector=_ROWS, text=text))
+        return str(await self._do("see", selector=_ROWS, pattern=re.escape(text)))
 
-    async def see_node(self, text: str) -> str:
-        """Wait for a line of the tree with this text, and return all of it."""
-        return str(await self._do("see", selector=_TREE, text=text))
+    async def see_placeholder(self, text: str) -> None:
+        """Wait until the quick pick's empty input says this."""
+        selector = ".quick-input-widget input"
+        await self._do("attribute", selector=selector, name="placeholder", pattern=re.escape(text))
+
+    async def see_node(self, text: str, *, last: bool = False) -> str:
+        """Wait for a line of the tree with this text, or that ends with it, and return all of it."""
+        return str(await self._do("see", selector=_TREE, pattern=re.escape(text) + (r"\s*$" if last else "")))
 
     async def tree(self) -> list[str]:
         """The lines of the tree."""
@@ -163,11 +175,13 @@ class Workbench:
 
     async def see_editor(self, text: str) -> None:
         """Wait for an open editor that shows this text."""
-        await self._do("see", selector=".editor-instance .view-lines", text=text)
+        # The editor puts no-break spaces where the file has blanks.
+        pattern = re.escape(text).replace(r"\ ", r"\s")
+        await self._do("see", selector=".editor-instance .view-lines", pattern=pattern)
 
-    async def see_health(self, pattern: str) -> None:
-        """Wait until the status bar says what matches the pattern."""
-        await self._do("attribute", selector=_STATUS_BAR, name="aria-label", pattern=pattern)
+    async def see_health(self, *states: str) -> None:
+        """Wait until the status bar says one of these."""
+        await self._do("attribute", selector=_STATUS_BAR, name="aria-label", pattern="|".join(states))
 
     async def screenshot(self, path: Path) -> None:
         """Take a picture of the window."""

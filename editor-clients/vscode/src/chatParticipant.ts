@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 
 import type { Recaller } from "./recaller";
-import { why } from "./wording";
+import { literal, why } from "./wording";
 
 /** The answer to one message: a line for each note, with a reference to its file. */
 export function answer(
@@ -19,15 +19,7 @@ export function answer(
         for (const note of documents) {
           found = true;
           stream.reference(vscode.Uri.file(note.path));
-          stream.markdown(
-            new vscode.MarkdownString("- **")
-              .appendText(note.title)
-              .appendMarkdown("** ")
-              .appendText(note.description)
-              .appendMarkdown(" (")
-              .appendText(why(note))
-              .appendMarkdown(")\n"),
-          );
+          stream.markdown(`- **${literal(note.title)}** ${literal(note.description)} (${literal(why(note))})\n`);
         }
       },
       token,

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import { asPath, isOpenHere } from "./places";
 import type { ObservedSession, ObservedTurn, RecalledMemory, RecalledNote } from "./recalledMemory";
 import * as settings from "./settings";
-import { excerpt, fate, noteIcon, why } from "./wording";
+import { excerpt, fate, literal, noteIcon, why } from "./wording";
 
 type Node = ObservedSession | ObservedTurn | RecalledNote;
 
@@ -101,25 +101,16 @@ function turnIcon({ outcome, lost, notes }: ObservedTurn): vscode.ThemeIcon {
 }
 
 function turnTooltip(turn: ObservedTurn, time: string): vscode.MarkdownString {
-  const tooltip = new vscode.MarkdownString();
-  if (turn.query !== undefined) {
-    tooltip.appendText(`${turn.query}\n\n`);
-  }
-  tooltip.appendMarkdown(`Turn at ${time}`);
-  if (turn.agentId !== "" && turn.query === undefined) {
-    tooltip.appendMarkdown(", agent ").appendText(turn.agentId);
-  }
-  const { outcome } = turn;
+  const { query, agentId, outcome } = turn;
+  const agent = agentId !== "" && query === undefined ? `, agent ${literal(agentId)}` : "";
+  const lines = [...(query === undefined ? [] : [`${literal(query)}\n`]), `Turn at ${time}${agent}\n`];
   if (outcome !== undefined) {
-    tooltip.appendMarkdown(
-      `\n\n- initial wait: ${outcome.waitMs.toFixed(1)} ms\n` +
-        `- notes looked at: ${outcome.scanned}\n` +
-        (outcome.candidates > 0
-          ? `- offered to the model: ${outcome.candidates}, answered in ${outcome.selectMs.toFixed(0)} ms\n`
-          : ""),
-    );
+    lines.push(`- initial wait: ${outcome.waitMs.toFixed(1)} ms`, `- notes looked at: ${outcome.scanned}`);
   }
-  return tooltip;
+  if (outcome !== undefined && outcome.candidates > 0) {
+    lines.push(`- offered to the model: ${outcome.candidates}, answered in ${outcome.selectMs.toFixed(0)} ms`);
+  }
+  return new vscode.MarkdownString(lines.join("\n"));
 }
 
 function noteItem({ note, phase, turn }: RecalledNote): vscode.TreeItem {
@@ -129,14 +120,16 @@ function noteItem({ note, phase, turn }: RecalledNote): vscode.TreeItem {
   item.description = `${phase} · ${why(note)}`;
   item.iconPath = new vscode.ThemeIcon(noteIcon(note));
   item.command = { command: "vscode.open", title: "Open Note", arguments: [uri] };
-  item.tooltip = new vscode.MarkdownString()
-    .appendText(note.title)
-    .appendMarkdown("\n\n")
-    .appendText(note.description)
-    .appendMarkdown(`\n\n- ${note.scope} note, ${note.type}, ${note.age}\n- delivered ${phase}\n- `)
-    .appendText(why(note))
-    .appendMarkdown("\n- ")
-    .appendText(note.path);
+  item.tooltip = new vscode.MarkdownString(
+    [
+      `**${literal(note.title)}**\n`,
+      `${literal(note.description)}\n`,
+      `- ${note.scope} note, ${note.type}, ${note.age}`,
+      `- delivered ${phase}`,
+      `- ${literal(why(note))}`,
+      `- ${literal(note.path)}`,
+    ].join("\n"),
+  );
   item.accessibilityInformation = { label: `${note.title}, delivered ${phase}, ${why(note)}` };
   return item;
 }

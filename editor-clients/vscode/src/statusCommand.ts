@@ -72,7 +72,8 @@ function projectItems(project: ProjectStatus): StatusItem[] {
     description: root.exists ? count(root.topics, "note") : "does not exist",
     detail: root.path,
     ...(root.exists && {
-      run: () => vscode.commands.executeCommand("revealFileInOS", vscode.Uri.file(root.path)),
+      run: () =>
+        vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(root.path), { forceNewWindow: true }),
     }),
   }));
   const skipped = project.skipped.map((file) => ({

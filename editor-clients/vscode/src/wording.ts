@@ -49,6 +49,14 @@ export function excerpt(text: string): string {
   return characters.length <= LABEL_LENGTH ? line : `${characters.slice(0, LABEL_LENGTH - 1).join("")}…`;
 }
 
+/**
+ * A text for Markdown that shows it as it is, on one line: every ASCII punctuation character may be escaped
+ * (CommonMark 0.31, section 2.4), and escaping all of them leaves neither formatting nor a link, not even a bare one.
+ */
+export function literal(text: string): string {
+  return text.replace(/\s+/gu, " ").replace(/[!-/:-@[-`{-~]/g, "\\$&");
+}
+
 /** What has become of a turn. */
 export function fate(turn: ObservedTurn): string {
   const fast = turn.notes.filter((note) => note.phase === "fast").length;

@@ -44,9 +44,9 @@ const actions = {
     await page.locator(PALETTE).first().fill(text);
   },
 
-  /** Wait for an element with this text. Returns all of its text. */
-  async see({ selector, text = "" }) {
-    const found = page.locator(selector).filter({ hasText: text }).first();
+  /** Wait for an element whose text matches a pattern. Returns all of its text. */
+  async see({ selector, pattern }) {
+    const found = page.locator(selector).filter({ hasText: new RegExp(pattern) }).first();
     await found.waitFor();
     return found.innerText();
   },

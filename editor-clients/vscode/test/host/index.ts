@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import Mocha from "mocha";
 
 import { testApi } from "./api.test";
+import { testChatParticipant } from "./chatParticipant.test";
 import { testCommands } from "./commands.test";
 import { testConnection } from "./connection.test";
 import { testLanguageModel } from "./languageModel.test";
@@ -18,7 +19,7 @@ export async function run(): Promise<void> {
   const grep = process.env["MEMRECALL_TEST_GREP"];
   const mocha = new Mocha({ ui: "bdd", reporter: "min", timeout: 120_000, ...(grep !== undefined && { grep }) });
   mocha.suite.emit("pre-require", globalThis, "", mocha);
-  for (const define of [testConnection, testApi, testCommands, testView, testLanguageModel]) {
+  for (const define of [testConnection, testApi, testCommands, testView, testLanguageModel, testChatParticipant]) {
     define();
   }
   const failures = await new Promise<number>((resolve) => {

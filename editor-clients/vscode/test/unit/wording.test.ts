@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { RecalledMemory, type ObservedTurn } from "../../src/recalledMemory";
-import { excerpt, fate, why } from "../../src/wording";
+import { excerpt, fate, literal, why } from "../../src/wording";
 import { event, observedNote, outcome } from "./notes";
 
 function turn(...events: Parameters<typeof event>[1][]): ObservedTurn {
@@ -30,6 +30,11 @@ test("a note that no word matches was the model's choice", () => {
 test("an excerpt is one line, cut between characters", () => {
   assert.equal(excerpt(" a\n\tb "), "a b");
   assert.equal(excerpt("👍".repeat(100)), `${"👍".repeat(59)}…`);
+});
+
+test("a literal text brings no markup along, and no line of its own", () => {
+  assert.equal(literal("[x](https://y)\n# *b* <i> www.z"), "\\[x\\]\\(https\\:\\/\\/y\\) \\# \\*b\\* \\<i\\> www\\.z");
+  assert.equal(literal("Grüße 日本"), "Grüße 日本");
 });
 
 test("a turn tells what it was given and what it waits for", () => {
