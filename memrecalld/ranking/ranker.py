@@ -22,8 +22,8 @@ that nearly all notes hold is no reason to choose any of them.
 Sources: ``rarity`` is the inverse document frequency of BM25 in the form that is never negative, ``strength``
 its saturation after weighting the fields (Robertson and Zaragoza, *The Probabilistic Relevance Framework:
 BM25 and Beyond*, 2009, sections 3.1 and 3.3), with presence in the place of counts and without lengths, since
-what may be shown of a note is short. The constants are tuned on those queries of the evaluation corpus that
-are set apart for it; ``tests/evaluation/RESULTS.md`` tells what each signal is worth.
+what may be shown of a note is short. The constants are tuned on queries that are set apart for it;
+``tests/evaluation/RESULTS.md`` tells how they do on others, and what each signal is worth.
 
 Scores are whole thousandths of these numbers, so that they do not depend on the order of adding up.
 """

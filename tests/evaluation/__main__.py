@@ -12,13 +12,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.evaluation", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write RESULTS.md and results.svg")
     parser.add_argument("--ablation", action="store_true", help="print only what each signal is worth (tune)")
-    parser.add_argument("--misses", action="store_true", help="print only the queries that went wrong (tune)")
+    parser.add_argument("--misses", action="store_true", help="print only the queries that went wrong")
     options = parser.parse_args()
     documents = dataset.documents()
     if options.misses or options.ablation:
-        outcomes = measures.run(systems.product(documents), dataset.queries("tune"))
+        product = systems.product(documents)
+        outcomes = measures.run(product, dataset.queries("tune"))
         if options.misses:
-            print(report.misses(outcomes))
+            print(report.misses([*outcomes, *measures.run(product, dataset.queries(report.DEVELOPMENT))]))
         if options.ablation:
             print(report.signals(outcomes, report.run_ablation(documents)), end="")
         return

@@ -14,6 +14,8 @@ _COMPARED: Final = (systems.BASELINE, systems.BM25, systems.BM25_KEYS, systems.P
 _DEPTHS: Final = ("Recall@2", "Recall@5", "top-1")
 _WITH_INTERVAL: Final = ("Recall@2", "Recall@5", "top-1")
 
+DEVELOPMENT: Final[Split] = "development"
+
 Runs = dict[Split, dict[str, list[Outcome]]]
 
 
@@ -29,7 +31,7 @@ def run_all(documents: Sequence[Document]) -> Runs:
     compared = systems.all_systems(documents)
     return {
         split: {system.name: measures.run(system, dataset.queries(split)) for system in compared}
-        for split in SPLITS
+        for split in (*SPLITS, DEVELOPMENT)
     }
 
 
@@ -137,10 +139,10 @@ def costs(whole: Sequence[Outcome], outcomes: Sequence[Outcome]) -> bool:
 
 
 def misses(outcomes: Iterable[Outcome]) -> str:
-    """One line for each query for tuning that went wrong. Raises ``ValueError`` for a held-out one."""
+    """One line for each query that went wrong. Raises ``ValueError`` for a held-out one."""
     lines = []
     for query, rank, _, silent in outcomes:
-        if query.split != "tune":
+        if query.split == "held-out":
             raise ValueError("held-out queries are not looked at one by one")
         if query.category in NOTHING_TO_RECALL:
             if not silent:

@@ -97,6 +97,17 @@ def test_silence_where_silence_is_right_on_held_out_queries() -> None:
     assert silent(outcomes("held-out", systems.PRODUCT)) >= 0.96
 
 
+def test_development_queries_are_none_of_the_corpus() -> None:
+    corpus = {query.text.strip().lower() for split in SPLITS for query in dataset.queries(split)}
+    assert corpus.isdisjoint(query.text.strip().lower() for query in dataset.queries(report.DEVELOPMENT))
+
+
+def test_development_queries_stay_answered_and_silent() -> None:
+    found = outcomes(report.DEVELOPMENT, systems.PRODUCT)
+    assert value("Recall@2", found) >= 0.94
+    assert silent(found) >= 0.9
+
+
 def test_each_signal_is_worth_something() -> None:
     whole = outcomes("tune", systems.PRODUCT)
     idle = [each.signal for each in ablated() if not report.costs(whole, each.outcomes)]
