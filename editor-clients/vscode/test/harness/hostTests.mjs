@@ -2,7 +2,16 @@
 //
 // They start daemons of their own: MEMRECALLD_COMMAND says how (default: memrecalld). MEMRECALL_TEST_GREP chooses among
 // the tests by name.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -12,6 +21,9 @@ import { prepareTools } from "./tools.mjs";
 
 /** Far beyond what they take on a busy machine. */
 const LIMIT_MS = 300_000;
+
+/** What the tests ask, and what stands in their notes. */
+const PRIVATE = ["crane", "quay", "lighthouse", "lamp"];
 
 const extension = resolve(import.meta.dirname, "..", "..");
 const tools = await prepareTools();
@@ -27,6 +39,7 @@ const browser = await launchBrowser(tools);
 const server = await startCodeServer({
   tools,
   work,
+  settings: { "memrecall.trace.server": "verbose" },
   environment: { MEMRECALL_TEST_REPORT: report, MEMRECALLD_SOCKET: join(work, "nobody", "s") },
 });
 try {
@@ -35,9 +48,25 @@ try {
   await browser.close();
   await server.close();
   console.log(existsSync(report) ? readFileSync(report, "utf8") : "the tests did not begin");
+  const logs = readLogs(join(work, "user", "logs"));
+  const told = PRIVATE.filter((words) => logs.toLowerCase().includes(words));
+  if (told.length > 0 || !logs.includes("state: connected")) {
+    code = 1;
+    console.log(`the extension's log, at its most verbose, holds private words (${told.join(", ")}), or was not found`);
+  }
   rmSync(work, { recursive: true, force: true });
 }
 process.exit(code);
+
+/** What the extension has written to its log. */
+function readLogs(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.includes("memrecalld.memrecall"))
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n");
+}
 
 async function run() {
   const page = await browser.newPage();

@@ -1,6 +1,7 @@
 /** Entry of the tests that run inside the extension host. */
 import * as fs from "node:fs";
 import Mocha from "mocha";
+import * as vscode from "vscode";
 
 import { testApi } from "./api.test";
 import { testChatParticipant } from "./chatParticipant.test";
@@ -15,6 +16,8 @@ export async function run(): Promise<void> {
   if (report === undefined) {
     throw new Error("MEMRECALL_TEST_REPORT names the file for the result");
   }
+  // At the most verbose level no log may hold what is private; the runner looks at the logs afterwards.
+  await vscode.commands.executeCommand("_extensionTests.setLogLevel", "trace");
   const say = (line: string): void => fs.appendFileSync(report, `${line}\n`);
   const grep = process.env["MEMRECALL_TEST_GREP"];
   const mocha = new Mocha({ ui: "bdd", reporter: "min", timeout: 120_000, ...(grep !== undefined && { grep }) });
