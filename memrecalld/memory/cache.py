@@ -30,7 +30,7 @@ _log = logging.getLogger("memrecalld.memory")
 KEPT_DAYS: Final = 90
 """Folders that were not read for longer are forgotten."""
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _VERSION: Final = zlib.crc32(f"{memrecalld.__version__}/{_FORMAT}".encode()) & 0x7FFFFFFF
 """Another version of the program may read notes otherwise."""
 
@@ -68,6 +68,7 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True, gc=False):
     usage_text: str
     keywords: tuple[str, ...]
     usage_scenarios: tuple[str, ...]
+    unfilled: bool
     problem: Problem | None
 
 
@@ -186,6 +187,7 @@ def _encode(entry: Entry) -> bytes:
             document.usage_text,
             document.keywords,
             document.usage_scenarios,
+            document.unfilled,
             document.problem,
         )
     )
@@ -208,6 +210,7 @@ def _entry(root: Root, path: str, note: bytes) -> Entry:
         usage_text=stored.usage_text,
         keywords=stored.keywords,
         usage_scenarios=stored.usage_scenarios,
+        unfilled=stored.unfilled,
         problem=stored.problem,
     )
     return Entry(stored.signature, document)

@@ -88,6 +88,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Normalised full text of a note that describes the usage of a tool, else empty (``memory.usage``)."""
     keywords: tuple[str, ...] = ()
     usage_scenarios: tuple[str, ...] = ()
+    unfilled: bool = False
+    """The body is the placeholder: the note's author has announced it and not written it."""
     problem: Problem | None = None
     """What had to be mended to read the note; for a status report."""
 

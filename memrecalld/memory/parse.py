@@ -67,7 +67,8 @@ def parse(
     parts = take_apart(_decode(data))
     head = parts.head
     body = parts.body.strip()
-    if body == PLACEHOLDER_BODY:
+    unfilled = body == PLACEHOLDER_BODY
+    if unfilled:
         body = ""
     title = head.title or _heading(body) or one_line(PurePosixPath(relative_path).stem, MAX_TITLE_CHARS)
     description = head.description
@@ -90,6 +91,7 @@ def parse(
         usage_text=whole if is_usage_note(whole) else "",
         keywords=head.keywords,
         usage_scenarios=head.usage_scenarios,
+        unfilled=unfilled,
         problem=parts.problem,
     )
 

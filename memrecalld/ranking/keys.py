@@ -92,7 +92,9 @@ class Query(msgspec.Struct, frozen=True):
 
 
 def document_keys(document: Document) -> dict[str, int]:
-    """Every key of ``document``, with the mask of the fields that hold it."""
+    """Every key of ``document``, with the mask of the fields that hold it; none of an unfilled note."""
+    if document.unfilled:
+        return {}
     masks = dict.fromkeys(_keys(document.body), BODY)
     for field, text in ((DESCRIPTION, _described(document)), (TITLE, document.title)):
         for key in _keys(text):

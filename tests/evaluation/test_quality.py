@@ -94,7 +94,7 @@ def test_nearly_every_answer_is_among_five_on_held_out_queries(category: str) ->
 
 def test_silence_where_silence_is_right_on_held_out_queries() -> None:
     assert silent(outcomes("held-out", systems.PRODUCT, "small-talk")) == 1.0
-    assert silent(outcomes("held-out", systems.PRODUCT)) >= 0.96
+    assert silent(outcomes("held-out", systems.PRODUCT)) >= 0.97
 
 
 def test_development_queries_are_none_of_the_corpus() -> None:

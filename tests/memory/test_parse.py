@@ -244,3 +244,11 @@ def test_large_body_costs_in_proportion() -> None:
     document = parsed("---\nname: Log\n---\n" + "line of a log 😀\n" * 60_000)
     assert document.truncated
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("body", "unfilled"),
+    [("_No entries yet._", True), ("\n _No entries yet._ \n", True), ("", False), ("text", False)],
+)
+def test_placeholder_makes_a_note_unfilled(body: str, unfilled: bool) -> None:
+    assert parsed(f"---\nname: T\ndescription: D\n---\n{body}").unfilled is unfilled
