@@ -106,11 +106,11 @@ class InvertedIndex:
         self._documents.remove(ordinal)
 
     def occurrences(self, keys: Collection[str]) -> Occurrences:
-        """The documents that hold any of the distinct ``keys``."""
+        """The documents that hold any of ``keys``."""
         postings = self._postings.gather(keys)
         ordinals = (postings >> _FIELD_BITS).astype(np.intp)
         masks = postings.astype(np.uint8)
-        if len(keys) == 1:
+        if len(keys) <= 1:
             return Occurrences(ordinals, masks)
         united = np.zeros(self.capacity, np.uint8)
         united[ordinals] = masks
