@@ -13,7 +13,9 @@ from tests.wire.turns import CANCELLED, REFUSED, Turn, cancelled_at_once, new_se
 
 
 @pytest.mark.parametrize(
-    "session", ["s", "s/1", "s/../s", "a\nb", " ", "\u0000", "漢字 👨‍👩‍👧", "x" * 1024], ids=ascii
+    "session",
+    ["s", "s/1", "s/../s", "a\nb", " ", "\u0000", "漢字 👨‍👩‍👧", "x" * 1024],
+    ids=lambda session: ascii(session[:12]),
 )
 async def test_any_session_id_of_bounded_length_is_a_session_of_its_own(plain_client, plain_project, session):
     plain_project.write("deploy", note("Deploy", f"how to deploy, {session[:9]!r}"))
