@@ -7,13 +7,13 @@ import re
 import pytest
 
 from tests.conftest import ConnectWire, StartDaemon
-from tests.editors.vscode import Extension, Workbench, daemon_command
+from tests.editors.vscode import ENVIRONMENT, Extension, Workbench, daemon_command
 from tests.support.daemon import DaemonProcess
 from tests.support.model import Model
 from tests.support.notes import note
 from tests.support.wire import WireClient
 
-# One editor at a time, and what it takes installed once: all of these run in one worker.
+# One editor at a time is enough for a small machine.
 pytestmark = pytest.mark.xdist_group("vscode")
 
 QUERY = "how do we deploy the api to staging?"
@@ -25,8 +25,11 @@ STATUS = "memrecall: Show Status"
 
 @pytest.fixture(scope="session")
 def extension(tmp_path_factory: pytest.TempPathFactory) -> Extension:
-    """The extension as ``npm run package`` makes it."""
-    return Extension(tmp_path_factory.mktemp("vscode"))
+    """The extension as ``npm run package`` makes it, once for all workers of this run."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in ENVIRONMENT:  # then the workers' folders are side by side
+        folder = folder.parent
+    return Extension.build(folder / "vscode-extension")
 
 
 def write_notes(daemon: DaemonProcess) -> None:

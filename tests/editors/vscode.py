@@ -7,6 +7,7 @@ names them, code-server, and playwright-core. Chromium and Node have to be there
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
 import json
 import os
@@ -14,7 +15,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,6 +34,7 @@ INSTALL_S = 900.0
 ENVIRONMENT = dict(os.environ)
 """Of the developer, as it is before a test gets a clean one: package managers need it."""
 
+_CACHE = Path(ENVIRONMENT.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memrecall-vscode-tests"
 _NEEDED = {
     "chromium": "apt-get update && apt-get install -y --no-install-recommends chromium",
     "npm": "install Node 20 or newer, with npm",
@@ -46,17 +49,21 @@ class Extension:
     """The extension, built and packaged in a folder of its own; the source tree stays as it is."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        [self.vsix] = folder.glob("*.vsix")
+
+    @classmethod
+    def build(cls, folder: Path) -> Self:
+        """Build it in ``folder``, or take what another worker of this run has built there."""
         for program, install in _NEEDED.items():
             assert shutil.which(program, path=ENVIRONMENT["PATH"]), f"no {program} on PATH; {install}"
-        self.folder = folder / "extension"
-        shutil.copytree(SOURCE, self.folder, ignore=_GENERATED)
-        with subprocess.Popen(
-            ["node", "test/harness/tools.mjs"], cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL
-        ) as tools:  # at the same time as the packages: both wait for the network most of the time
-            (self.folder / "node_modules").symlink_to(_packages(self.folder) / "node_modules")
-            self.run("npm", "run", "package")
-            assert tools.wait(INSTALL_S) == 0, "the tools cannot be installed"
-        [self.vsix] = self.folder.glob("*.vsix")
+        with _locked(_CACHE):
+            if not folder.exists():
+                unfinished = folder.with_suffix(".unfinished")
+                shutil.copytree(SOURCE, unfinished, ignore=_GENERATED)
+                _package(unfinished)
+                unfinished.rename(folder)
+        return cls(folder)
 
     def run(self, *command: str, environment: Mapping[str, str] | None = None) -> str:
         """Run a command in the folder, expect that it succeeds, and return what it printed."""
@@ -205,26 +212,40 @@ class Workbench:
         return json.loads(line)
 
 
+def _package(folder: Path) -> None:
+    """Package what is in ``folder``, and install everything that takes."""
+    with subprocess.Popen(
+        ["node", "test/harness/tools.mjs"], cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL
+    ) as tools:  # at the same time as the packages: both wait for the network most of the time
+        (folder / "node_modules").symlink_to(_packages(folder) / "node_modules")
+        _run(folder, "npm", "run", "package", environment=ENVIRONMENT)
+        assert tools.wait(INSTALL_S) == 0, "the tools cannot be installed"
+
+
 def _packages(folder: Path) -> Path:
     """The folder with the extension's own packages, as its lock file names them."""
-    cache = Path(ENVIRONMENT.get("XDG_CACHE_HOME") or Path(ENVIRONMENT["HOME"]) / ".cache")
     manifests = [folder / "package.json", folder / "package-lock.json"]
     key = hashlib.sha256(b"".join(each.read_bytes() for each in manifests)).hexdigest()[:16]
-    packages = cache / "memrecall-vscode-tests" / f"packages-{key}"
+    packages = _CACHE / f"packages-{key}"
     if not packages.exists():
-        unfinished = packages.with_name(f"{packages.name}.{os.getpid()}")
-        unfinished.mkdir(parents=True)
-        try:
-            for each in manifests:
-                shutil.copy(each, unfinished)
-            install = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-            _run(unfinished, *install, environment=ENVIRONMENT)
-            unfinished.rename(packages)
-        except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            if not packages.exists():  # else somebody else was faster
-                raise
+        unfinished = packages.with_suffix(".unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        for each in manifests:
+            shutil.copy(each, unfinished)
+        install = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        _run(unfinished, *install, environment=ENVIRONMENT)
+        unfinished.rename(packages)
     return packages
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One process at a time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _run(folder: Path, *command: str, environment: Mapping[str, str]) -> str:
