@@ -71,7 +71,7 @@ class ClientSelection:
 
 def _selection(answer: Future[msgspec.Raw], manifest: Manifest) -> Sequence[Document] | SelectionError:
     try:
-        return parse_selection(bytes(answer.result()).decode(), manifest)
+        return parse_selection(bytes(answer.result()).decode("utf-8", "replace"), manifest)
     except SelectionError as error:
         return error
     except JsonRpcException:
