@@ -1,4 +1,4 @@
-"""Daemons that the tests of a module share, and for each test what keeps it apart from the others."""
+"""Daemons that all tests share, for a start takes longer than most tests, and what keeps tests apart."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tests.wire.model import Choice, selector
 from tests.wire.turns import Project
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plain_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
     """A daemon without a selector."""
     yield from _running(DaemonProcess(tmp_path_factory.mktemp("plain") / "home"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def model_port() -> Iterator[socket.socket]:
     """Where the shared daemon's model listens; each test serves it anew."""
     with socket.create_server(("127.0.0.1", 0)) as port:
         yield port
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def selecting_daemon(
     tmp_path_factory: pytest.TempPathFactory, model_port: socket.socket
 ) -> Iterator[DaemonProcess]:

@@ -98,7 +98,8 @@ async def get_killed(daemon, project):
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    assert await process.stdout.readline() == b"ready\n"
+    async with asyncio.timeout(WAIT_S):
+        assert await process.stdout.readline() == b"ready\n"
     process.kill()
     await process.wait()
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.notes import note
 from tests.wire.model import Choice, manifest, query
-from tests.wire.turns import CANCELLED, Turn, cancelled_at_once, counters, new_session, poll, titles
+from tests.wire.turns import CANCELLED, Turn, cancelled_at_once, counters, happened, new_session, poll, titles
 
 QUESTION = "how do we deploy"
 MODEL_S = 0.3
@@ -105,12 +105,12 @@ async def test_a_turn_that_ends_before_the_model_answers_had_no_safe_delivery_po
 ):
     choice = choose(shared_model, "Lunch", held=True)
     turn = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     await turn.end()
     outcome = await turn.outcome()
     assert (outcome["deliveryPoint"], outcome["discardReason"]) == ("discarded", "no_safe_delivery_point")
     assert (outcome["strategy"], outcome["documents"], outcome["fastDocuments"]) == ("none", 0, 2)
-    await choice.abandoned.wait()
+    await happened(choice.abandoned)
 
 
 @pytest.mark.parametrize("overlap", [False, True], ids=["nothing in common", "one in common"])
@@ -167,7 +167,7 @@ async def test_a_choice_made_within_the_wait_goes_into_the_first_prompt_when_not
     choose(shared_model, "Lunch")
     # One of the turns is quick enough; whether a given one is, only the machine knows.
     for _ in range(50):
-        turn = await Turn.start(client, "quarterly zebra accounting", project, stalling=True)
+        turn = await Turn.start(client, "quarterly zebra accounting", project, at_ceiling=True)
         if turn.fast["endedBy"] == "settled":
             break
         assert (turn.fast["endedBy"], turn.fast["delivery"]) == ("ceiling", None)
@@ -183,7 +183,7 @@ async def test_a_wait_with_nothing_to_deliver_ends_at_the_ceiling_and_recall_goe
     shared_model, client, project
 ):
     choice = choose(shared_model, "Lunch", held=True)
-    turn = await Turn.start(client, "quarterly zebra accounting", project, stalling=True)
+    turn = await Turn.start(client, "quarterly zebra accounting", project, at_ceiling=True)
     assert (turn.fast["endedBy"], turn.fast["delivery"], turn.fast["pending"]) == ("ceiling", None, True)
     assert turn.fast["waitMs"] > 99  # the event loop counts whole milliseconds
     choice.release.set()

@@ -8,7 +8,7 @@ import shutil
 from tests.support.notes import note
 from tests.support.wire import WireClient
 from tests.wire.model import Choice, selector
-from tests.wire.turns import CANCELLED, FAILED, Project, Turn, counters, new_session, poll, titles
+from tests.wire.turns import CANCELLED, FAILED, Project, Turn, counters, happened, new_session, poll, titles
 
 QUESTION = "how do we deploy"
 
@@ -87,11 +87,11 @@ async def test_a_new_query_ends_the_turn_and_gets_nothing_of_it(shared_model, cl
     first_choice, second_choice = Choice("Lunch", held=True), Choice("Lunch", "Pets", held=True)
     shared_model.answers = [first_choice]
     first = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     shared_model.answers = [second_choice]
     second = await Turn.start(client, "who brought the dogs", project, session=first.session)
     assert await first.discarded() == "new_query"
-    await first_choice.abandoned.wait()
+    await happened(first_choice.abandoned)
     assert second.fast_titles == ["Pets"]
 
     second_choice.release.set()
@@ -148,14 +148,14 @@ async def test_a_cancelled_turn_answers_with_its_record_and_gives_back_its_promp
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     turn = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     await turn.cancel()
     error = await turn.error()
     assert error["code"] == CANCELLED
     data = error["data"]
     assert (data["turnId"], data["deliveryPoint"], data["discardReason"]) == (turn.id, "discarded", "abort")
     assert (data["documents"], data["fastDocuments"], data["phase"]) == (0, 2, "refined")
-    await choice.abandoned.wait()
+    await happened(choice.abandoned)
     assert (await turn.tool_result())["state"] == "none"
 
     again = await Turn.start(client, QUESTION, project, session=turn.session)
@@ -179,11 +179,11 @@ async def test_a_lost_connection_ends_its_turn(shared_model, client, project, se
     shared_model.answers = [choice]
     leaver = await WireClient.connect(selecting_daemon.socket)
     turn = await Turn.start(leaver, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     before = await counters(client)
     await leaver.abort()
     await status_until(client, discarded__abort=before.get("discarded.abort", 0) + 1)
-    await choice.abandoned.wait()
+    await happened(choice.abandoned)
     assert (await client.call("recall/toolResult", {"sessionId": turn.session}))["state"] == "none"
     # What it read before it left is in its context, should it come back.
     again = await Turn.start(client, QUESTION, project, session=turn.session)
@@ -215,10 +215,11 @@ async def test_a_stopping_daemon_ends_every_turn_with_a_record(
     attached = [await Turn.start(client, QUESTION, project) for _ in range(3)]
     detached = await Turn.start(client, QUESTION, project, detached=True)
     assert await detached.outcome() is None
+    await happened(shared_model.asked)
     await asyncio.to_thread(daemon.stop)
     assert [await turn.discarded() for turn in attached] == ["shutdown"] * 3
     await client.closed_by_daemon()
-    await choice.abandoned.wait()
+    await happened(choice.abandoned)
 
 
 # Failed ---------------------------------------------------------------------------------------------

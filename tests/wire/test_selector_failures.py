@@ -9,7 +9,7 @@ import pytest
 from tests.selectors.model_server import hang_up, hang_up_halfway, never, raw
 from tests.support.notes import note
 from tests.wire.model import Choice, manifest, says, selector
-from tests.wire.turns import Project, Turn, counters, poll, titles
+from tests.wire.turns import Project, Turn, counters, happened, poll, titles
 
 QUESTION = "how do we deploy"
 
@@ -91,7 +91,7 @@ async def test_a_failed_selection_on_a_query_that_matches_nothing_has_no_relevan
     shared_model, client, project
 ):
     shared_model.answers = [failing(500)]
-    turn = await Turn.start(client, "quantum chromodynamics", project, stalling=True)
+    turn = await Turn.start(client, "quantum chromodynamics", project, at_ceiling=True)
     outcome = await turn.outcome()
     assert (outcome["discardReason"], outcome["strategy"]) == ("no_relevant_results", "heuristic")
 
@@ -99,12 +99,12 @@ async def test_a_failed_selection_on_a_query_that_matches_nothing_has_no_relevan
 async def test_a_model_that_never_answers_is_hung_up_on_when_the_turn_ends(shared_model, client, project):
     shared_model.answers = [never]
     turn = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     assert (await turn.tool_result())["state"] == "pending"
     assert not shared_model.left.is_set()
     await turn.end()
     assert await turn.discarded() == "no_safe_delivery_point"
-    await shared_model.left.wait()
+    await happened(shared_model.left)
 
 
 async def test_every_failure_leaves_the_next_turn_a_working_model(shared_model, client, project):
@@ -180,7 +180,7 @@ async def test_a_note_deleted_while_the_model_thinks_is_left_out(shared_model, c
     choice = Choice("Lunch", "Pets", held=True)
     shared_model.answers = [choice]
     turn = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     (project.notes / "lunch.md").unlink()
     project.write("pets", note("Pets", "dogs in the office", "three of them by now"))
     choice.release.set()
@@ -194,7 +194,7 @@ async def test_a_choice_whose_notes_are_all_gone_has_no_relevant_results(shared_
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     turn = await Turn.start(client, QUESTION, project)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     (project.notes / "lunch.md").unlink()
     choice.release.set()
     assert (await turn.settled_tool_result())["state"] == "no_relevant_results"

@@ -9,7 +9,7 @@ import pytest
 from tests.support.notes import note
 from tests.support.wire import WireClient
 from tests.wire.model import Choice, manifest
-from tests.wire.turns import CANCELLED, REFUSED, Turn, cancelled_at_once, new_session, titles
+from tests.wire.turns import CANCELLED, REFUSED, Turn, cancelled_at_once, happened, new_session, titles
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,16 @@ async def test_a_reset_of_the_child_leaves_the_parent_as_it_was(plain_client, pl
         assert turn.fast_titles == expected
 
 
-async def test_what_was_delivered_outlives_the_daemon(start_daemon, connect_wire):
+async def test_what_was_delivered_outlives_the_daemon(start_daemon):
     daemon = start_daemon()
     daemon.write_note("user", "deploy.md", note("Deploy", "how to deploy"))
 
     async def recalled():
-        client = await connect_wire(daemon)
-        return (await Turn.start(client, "deploy", session="s")).fast_titles
+        client = await WireClient.connect(daemon.socket)
+        try:
+            return (await Turn.start(client, "deploy", session="s")).fast_titles
+        finally:
+            await client.abort()
 
     assert await recalled() == ["Deploy"]
     await asyncio.to_thread(daemon.kill)
@@ -229,9 +232,9 @@ async def test_a_detached_turn_is_ended_by_whoever_is_there_last(two_notes, shar
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     turn = await Turn.start(client, "deploy", project, detached=True)
-    await shared_model.asked.wait()
+    await happened(shared_model.asked)
     await client.notify("recall/end", turn.key)
-    await choice.abandoned.wait()
+    await happened(choice.abandoned)
     assert (await turn.tool_result())["state"] == "none"
 
 

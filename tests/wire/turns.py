@@ -63,15 +63,15 @@ class Turn:
         project: Project | None = None,
         *,
         session: str | None = None,
-        stalling: bool = False,
+        at_ceiling: bool = False,
         msg_id: MessageId | None = None,
         **params: Any,
     ) -> Self:
         """Start, and return when the initial wait is over.
 
-        On a test machine that stalls for a tenth of a second a wait ends at the ceiling, or with a part of
-        the notes. Unless the test is about that (``stalling``), such a turn is cancelled, which gives back
-        what it got, and started again.
+        On a test machine that stalls for a tenth of a second a wait ends with a part of the notes, or at the
+        ceiling. Such a turn is cancelled, which gives back what it got, and started again; not, though, for
+        the ceiling where the test is about that (``at_ceiling``).
         """
         params |= {"query": query, "sessionId": new_session() if session is None else session}
         if project is not None:
@@ -79,7 +79,7 @@ class Turn:
         for _ in range(_ATTEMPTS):
             request_id = await client.request("recall/start", params, msg_id=msg_id)
             turn = cls(client, request_id, params, await client.fast(request_id))
-            if stalling or not (turn.fast["endedBy"] == "ceiling" or turn.fast["partial"]):
+            if not turn.fast["partial"] and (at_ceiling or turn.fast["endedBy"] != "ceiling"):
                 return turn
             await turn.cancel()
             response = await client.response(request_id)
@@ -152,6 +152,12 @@ async def cancelled_at_once(client: WireClient, params: Message) -> Message:
     await client.send_bytes(frame(json.dumps(start).encode()) + frame(json.dumps(cancel).encode()))
     error: Message = (await client.response("cancelled at once"))["error"]
     return error
+
+
+async def happened(event: asyncio.Event) -> None:
+    """Wait for an event, within the bound of every wait."""
+    async with asyncio.timeout(WAIT_S):
+        await event.wait()
 
 
 async def poll(
