@@ -144,6 +144,9 @@ def test_an_edited_note_is_found_by_its_new_words_only():
     assert_equal_to_scorer([folder], "deploy staging rules lunch", limit=5)
     assert found([folder], "lunch") == [new]
     assert new not in found([folder], "deploy staging")
+    newer = msgspec.structs.replace(new, body="dinner")
+    folder.replace(new, newer)
+    assert found([folder], "dinner") == [newer]
 
 
 def test_a_touched_note_changes_its_place_and_a_renamed_note_its_path():
