@@ -73,6 +73,11 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
     state_dir: str
     """What must outlive a restart and is of no use on another machine."""
 
+    @property
+    def log_file(self) -> str:
+        """Where a daemon writes that a command started; under systemd the journal has its log."""
+        return f"{self.state_dir}/daemon.log"
+
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Paths:
         """Derive the paths from environment variables, by the XDG Base Directory Specification 0.8.
