@@ -46,15 +46,22 @@ _STRETCH = regex.compile(
 def normalize(text: str) -> str:
     """The form in which queries and notes are compared: Unicode NFKC, then lower case.
 
-    Lower casing comes last, since NFKC turns some symbols into capitals (``℡`` into ``TEL``). The time is in
-    proportion to the length, whatever the text: sorting the marks of one long run of them, as NFKC does,
-    would take minutes for a note or a query made for it.
+    Lower casing comes last, since NFKC turns some symbols into capitals (``℡`` into ``TEL``).
+    """
+    return nfkc(text).lower()
+
+
+def nfkc(text: str) -> str:
+    """``text`` in Unicode NFKC.
+
+    The time is in proportion to the length, whatever the text: sorting the marks of one long run of them, as
+    NFKC does, would take minutes for a note or a query made for it.
     """
     if text.isascii():
-        return text.lower()
+        return text
     if len(text) <= _WHOLE_CHARS:
-        return unicodedata.normalize("NFKC", text).lower()
-    return _STRETCH.sub(lambda stretch: unicodedata.normalize("NFKC", stretch[0]), text).lower()
+        return unicodedata.normalize("NFKC", text)
+    return _STRETCH.sub(lambda stretch: unicodedata.normalize("NFKC", stretch[0]), text)
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -8,12 +8,10 @@ word.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final, NamedTuple
 
 import regex
 
-from memrecalld.memory.document import _STRETCH, _WHOLE_CHARS
 from memrecalld.ranking.text import _CJK, _WORD
 
 # A single letter beside an apostrophe is what elision or contraction has left of a word: l'heure, don't.
@@ -62,15 +60,6 @@ class Name(NamedTuple):
     """``whole`` in lower case without joints."""
     parts: tuple[str, ...]
     """As written. A short word with its sign has none."""
-
-
-def nfkc(text: str) -> str:
-    """``text`` in NFKC, as ``normalize`` makes it, but not in lower case."""
-    if text.isascii():
-        return text
-    if len(text) <= _WHOLE_CHARS:
-        return unicodedata.normalize("NFKC", text)
-    return _STRETCH.sub(lambda stretch: unicodedata.normalize("NFKC", stretch[0]), text)
 
 
 def chunks(text: str) -> list[str]:

@@ -12,9 +12,9 @@ from typing import Final
 
 import msgspec
 
-from memrecalld.memory.document import Document
+from memrecalld.memory.document import Document, nfkc
 from memrecalld.ranking.cjk import document_pairs, query_pairs
-from memrecalld.ranking.identifiers import chunks, nfkc, runs, separate, take_apart
+from memrecalld.ranking.identifiers import chunks, runs, separate, take_apart
 from memrecalld.ranking.inflection import root, singular
 from memrecalld.ranking.stopwords import (
     ACRONYMS,

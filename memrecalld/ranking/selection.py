@@ -18,7 +18,8 @@ from memrecalld.memory.document import Document
 from memrecalld.ranking.manifest import Manifest
 
 MAX_SELECTED: Final = 5
-"""Documents that one selection may choose."""
+"""Documents that one selection may choose: five notes of 1,200 characters are two pages, beside which a
+model still sees its task."""
 
 MAX_ANSWER_CHARS: Final = 65_536
 """A longer answer is not read. What a model thinks aloud counts."""

@@ -10,15 +10,16 @@ import msgspec
 
 from memrecalld.memory.document import Document, NoteType, Scope
 from memrecalld.ranking.scorer import Match
+from memrecalld.ranking.selection import MAX_SELECTED
 from memrecalld.recall.age import describe_age
 from memrecalld.recall.prompt import displayable, render_prompt
 
 FAST_DOCUMENTS: Final = 2
 """Documents in a fast delivery: few, since no model judged them."""
 
-REFINED_DOCUMENTS: Final = 5
-"""Documents in one refined delivery. A turn can see both, seven in all: each prompt is bounded, not their
-sum."""
+REFINED_DOCUMENTS: Final = MAX_SELECTED
+"""Documents in one refined delivery: as many as a model may choose, whoever chose them. A turn can see both,
+seven in all: each prompt is bounded, not their sum."""
 
 Phase = Literal["fast", "refined"]
 
