@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -20,7 +20,7 @@ from memrecalld.ranking.scorer import TYPE_KEYWORDS
 from memrecalld.ranking.slots import FIRST_CAPACITY, Slots, doubled
 
 DocumentKeys = Callable[[Document], Mapping[str, int]]
-"""The keys under which a document is filed, each with a mask of the fields that hold it: 1 to 255."""
+"""The keys under which a document is filed, each with a mask of the fields that hold it: 1 to 7."""
 
 NOTE_TYPES: Final = tuple(TYPE_KEYWORDS)
 """The types in the order of their codes."""
@@ -30,17 +30,24 @@ _TYPE_CODES: Final = {note_type: code for code, note_type in enumerate(NOTE_TYPE
 MAX_TIME_NS: Final = 2**63 - 1
 """What 64 bits hold: times until the year 2262, and back to 1677. Those beyond count as the last within."""
 
-_FIELD_BITS: Final = 8
-"""Bits of a posting that hold the field mask; those above hold the document's ordinal, below 2**24."""
+FIELD_BITS: Final = 3
+"""Bits of a posting that hold the field mask; those above hold the document's ordinal, below 2**29."""
+
+_FIELDS: Final = np.uint16((1 << FIELD_BITS) - 1)
+
+_SPARSE: Final = 16
+"""Where a term has so many times fewer postings than there are documents, sorting them is less work than
+looking at a mark of every document."""
 
 
 class Occurrences(NamedTuple):
-    """Where some keys occur."""
+    """Where some groups of keys occur."""
 
     ordinals: NDArray[np.intp]
     """Of the documents with any of the keys, each once; as many as they are, so is the document frequency."""
-    masks: NDArray[np.uint8]
-    """For each of these documents, the fields that hold any of the keys."""
+    masks: NDArray[np.uint16]
+    """For each of these documents, the fields that hold any key of the first group in the lowest
+    ``FIELD_BITS``, of the second group in the next, and so on."""
 
 
 class InvertedIndex:
@@ -50,7 +57,16 @@ class InvertedIndex:
     of that path. What is asked about every document lies in arrays by ordinal. Not thread-safe.
     """
 
-    __slots__ = ("_document_keys", "_documents", "_ordinals", "_postings", "_times", "_types")
+    __slots__ = (
+        "_document_keys",
+        "_documents",
+        "_marks",
+        "_ordinals",
+        "_places",
+        "_postings",
+        "_times",
+        "_types",
+    )
 
     def __init__(self, document_keys: DocumentKeys) -> None:
         """``document_keys`` must give the same for equal documents, always."""
@@ -59,6 +75,10 @@ class InvertedIndex:
         self._ordinals = array("I")
         self._times: NDArray[np.int64] = np.empty(FIRST_CAPACITY, np.int64)
         self._types: NDArray[np.uint8] = np.empty(FIRST_CAPACITY, np.uint8)
+        self._marks: NDArray[np.uint16] = np.zeros(FIRST_CAPACITY, np.uint16)
+        """All zero between any two calls."""
+        self._places: NDArray[np.intp] | None = None
+        """``None``: not counted since the last insertion or removal."""
         self._postings = Postings()
 
     def __len__(self) -> int:
@@ -75,9 +95,11 @@ class InvertedIndex:
             raise ValueError("the index holds a document of this path")
         ordinal = self._documents.add(document)
         self._ordinals.insert(place, ordinal)
+        self._places = None
         if ordinal == len(self._times):
             self._times = doubled(self._times)
             self._types = doubled(self._types)
+            self._marks = np.zeros(len(self._times), np.uint16)
         self._describe(ordinal, document)
         self._file(ordinal, {}, self._document_keys(document))
 
@@ -102,33 +124,55 @@ class InvertedIndex:
     def remove(self, document: Document) -> None:
         """Take out the document of this relative path. Raises ``ValueError`` if there is none."""
         ordinal = self._ordinals.pop(self._found(document))
+        self._places = None
         self._file(ordinal, self._document_keys(self._documents[ordinal]), {})
         self._documents.remove(ordinal)
 
-    def occurrences(self, keys: Collection[str]) -> Occurrences:
-        """The documents that hold any of ``keys``."""
-        postings = self._postings.gather(keys)
-        ordinals = (postings >> _FIELD_BITS).astype(np.intp)
-        masks = postings.astype(np.uint8)
-        if len(keys) <= 1:
-            return Occurrences(ordinals, masks)
-        united = np.zeros(self.capacity, np.uint8)
-        united[ordinals] = masks
-        # Of a document with several of the keys the last has won, and seldom lacks a field of the others.
-        lost = np.flatnonzero((masks & ~united[ordinals]) != 0)
-        np.bitwise_or.at(united, ordinals[lost], masks[lost])
-        ordinals = np.flatnonzero(united != 0)
-        return Occurrences(ordinals, united[ordinals])
+    def occurrences(self, groups: Sequence[Collection[str]]) -> Occurrences:
+        """The documents that hold any of the keys of at most five ``groups``."""
+        parts: list[tuple[NDArray[np.intp], NDArray[np.uint16]]] = []
+        for number, keys in enumerate(groups):
+            for key in keys:
+                postings = self._postings.get(key)
+                if postings is not None:
+                    masks = (postings.astype(np.uint16) & _FIELDS) << np.uint16(number * FIELD_BITS)
+                    parts.append(((postings >> FIELD_BITS).astype(np.intp), masks))
+        if not parts:
+            return _NOWHERE
+        if len(parts) == 1:
+            return Occurrences(*parts[0])
+        marks = self._marks
+        for ordinals, masks in parts:
+            marks[ordinals] |= masks
+        if sum(len(ordinals) for ordinals, _ in parts) * _SPARSE < self.capacity:
+            ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in parts]))
+        else:
+            ordinals = np.flatnonzero(marks[: self.capacity])
+        united = marks[ordinals]
+        marks[ordinals] = 0
+        return Occurrences(ordinals, united)
 
     @property
     def capacity(self) -> int:
         """All ordinals are below."""
         return self._documents.count
 
+    def document(self, ordinal: int) -> Document:
+        """The document of this ordinal, which must be in use."""
+        return self._documents[ordinal]
+
     @property
     def ordinals(self) -> NDArray[np.intp]:
         """The ordinals of the documents, in the order of their relative paths."""
         return np.array(self._ordinals, np.intp)
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """The places of the documents in the order of their relative paths, by ordinal."""
+        if self._places is None:
+            self._places = np.zeros(self.capacity, np.intp)
+            self._places[self.ordinals] = np.arange(len(self))
+        return self._places
 
     @property
     def times(self) -> NDArray[np.int64]:
@@ -139,12 +183,6 @@ class InvertedIndex:
     def types(self) -> NDArray[np.uint8]:
         """Types by ordinal, as places in ``NOTE_TYPES``."""
         return self._types
-
-    def _key_added(self, key: str) -> None:
-        """The first document with ``key`` is there."""
-
-    def _key_removed(self, key: str) -> None:
-        """The last document with ``key`` is gone."""
 
     def _place(self, document: Document) -> int:
         path = document.relative_path
@@ -165,10 +203,12 @@ class InvertedIndex:
 
     def _file(self, ordinal: int, before: Mapping[str, int], after: Mapping[str, int]) -> None:
         """Exchange the keys ``before`` of a document for those ``after``."""
-        base = ordinal << _FIELD_BITS
-        for key, mask in before.items():
-            if after.get(key) != mask and self._postings.remove(key, base | mask):
-                self._key_removed(key)
-        for key, mask in after.items():
-            if before.get(key) != mask and self._postings.add(key, base | mask):
-                self._key_added(key)
+        base = ordinal << FIELD_BITS
+        gone = before.items() - after.items()
+        if gone:
+            self._postings.remove([(key, base | mask) for key, mask in gone])
+        new = after.items() - before.items() if before else after.items()
+        self._postings.add([(key, base | mask) for key, mask in new])
+
+
+_NOWHERE: Final = Occurrences(np.empty(0, np.intp), np.empty(0, np.uint16))

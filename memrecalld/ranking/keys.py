@@ -135,8 +135,7 @@ def _keys(text: str) -> set[str]:
     if not text.isascii():
         runs_of_letters, text = separate(text)
         keys = document_pairs(runs_of_letters)
-    for chunk in set(chunks(text)):
-        keys.update(_name_keys(chunk))
+    keys.update(*map(_name_keys, set(chunks(text))))
     return keys
 
 

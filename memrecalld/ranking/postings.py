@@ -1,9 +1,8 @@
-"""Sorted lists of numbers by key: the notes that hold a term, the words that hold three letters."""
+"""Sorted lists of numbers by key: the notes that hold a term."""
 
 from __future__ import annotations
 
 import struct
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
@@ -28,49 +27,44 @@ class Postings:
     def __init__(self) -> None:
         self._numbers: dict[str, int | bytearray] = {}
 
-    def add(self, key: str, number: int) -> bool:
-        """File ``number``, which must not be there yet; tells whether ``key`` is new."""
+    def add(self, filed: Iterable[tuple[str, int]]) -> None:
+        """File pairs of a key and a number, which must not be there yet."""
+        known = self._numbers
+        for key, number in filed:
+            numbers = known.get(key)
+            if numbers is None:
+                known[key] = number
+                continue
+            if isinstance(numbers, int):
+                numbers = known[key] = bytearray(_PACKED.pack(numbers))
+            packed = _PACKED.pack(number)
+            if _PACKED.unpack_from(numbers, len(numbers) - _PACKED.size)[0] < number:
+                numbers += packed
+            else:
+                at = _place(numbers, number)
+                numbers[at:at] = packed
+
+    def remove(self, filed: Iterable[tuple[str, int]]) -> None:
+        """Take out pairs of a key and a number, which must be there."""
+        for key, number in filed:
+            numbers = self._numbers[key]
+            if isinstance(numbers, int):
+                del self._numbers[key]
+                continue
+            at = _place(numbers, number)
+            del numbers[at : at + _PACKED.size]
+            if len(numbers) == _PACKED.size:
+                (self._numbers[key],) = _PACKED.unpack(numbers)
+
+    def get(self, key: str) -> NDArray[np.uint32] | None:
+        """The numbers filed under ``key``, in rising order; ``None`` if there are none."""
         numbers = self._numbers.get(key)
         if numbers is None:
-            self._numbers[key] = number
-            return True
+            return None
         if isinstance(numbers, int):
-            numbers = self._numbers[key] = bytearray(_PACKED.pack(numbers))
-        if _PACKED.unpack_from(numbers, len(numbers) - _PACKED.size)[0] < number:
-            numbers += _PACKED.pack(number)
-        else:
-            at = _place(numbers, number)
-            numbers[at:at] = _PACKED.pack(number)
-        return False
-
-    def remove(self, key: str, number: int) -> bool:
-        """Take out ``number``, which must be there; tells whether ``key`` has none left and is gone."""
-        numbers = self._numbers[key]
-        if isinstance(numbers, int):
-            del self._numbers[key]
-            return True
-        at = _place(numbers, number)
-        del numbers[at : at + _PACKED.size]
-        if len(numbers) == _PACKED.size:
-            (self._numbers[key],) = _PACKED.unpack(numbers)
-        return False
-
-    def count(self, key: str) -> int:
-        """How many numbers are filed under ``key``."""
-        numbers = self._numbers.get(key, b"")
-        return 1 if isinstance(numbers, int) else len(numbers) // _PACKED.size
-
-    def gather(self, keys: Iterable[str]) -> NDArray[np.uint32]:
-        """The numbers of all ``keys``, in no particular order; an unknown key has none."""
-        single: list[int] = []
-        several: list[bytearray] = []
-        for key in keys:
-            numbers = self._numbers.get(key)
-            if isinstance(numbers, int):
-                single.append(numbers)
-            elif numbers is not None:
-                several.append(numbers)
-        return np.frombuffer(b"".join((array("I", single), *several)), np.uint32)
+            return np.array((numbers,), np.uint32)
+        # Of a copy, since a ``bytearray`` that is looked at cannot change its size.
+        return np.frombuffer(bytes(numbers), np.uint32)
 
 
 def _place(numbers: bytearray, number: int) -> int:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memrecalld.memory.document import Document
-from memrecalld.ranking.index import Index
 from memrecalld.ranking.inverted import MAX_TIME_NS, InvertedIndex
 from memrecalld.ranking.scorer import Ranked
 
@@ -28,69 +27,64 @@ _MARGIN: Final = 256
 _WIDENING: Final = 4
 
 
-def search(
-    indexes: Sequence[Index], tokens: Sequence[str], *, limit: int, now_ns: int, keep: Keep
-) -> list[Ranked]:
-    """The best ``limit`` documents that match and that ``keep`` accepts, exactly as ``scorer.rank`` has them.
+class Scores(NamedTuple):
+    """Some documents of one index, each with what it scores."""
 
-    ``rank`` would be given the documents in the order of their positions. ``tokens`` are distinct, as
-    ``text.query_tokens`` makes them.
+    holder: InvertedIndex
+    ordinals: NDArray[np.intp]
+    scores: NDArray[np.int32]
+
+
+def best(found: Sequence[Scores], *, limit: int, now_ns: int, keep: Keep) -> list[Ranked]:
+    """The first ``limit`` documents that ``keep`` accepts, best first.
+
+    The order is by score, then newer first, then by position; a modification time after ``now_ns`` counts as
+    ``now_ns``. ``keep`` is asked about one document after the other until enough are found, and never about
+    the rest.
     """
-    points = [index.points(tokens) for index in indexes]
-    return best(indexes, points, limit=limit, now_ns=now_ns, keep=keep)
-
-
-def best(
-    indexes: Sequence[InvertedIndex], points: Sequence[NDArray[Any]], *, limit: int, now_ns: int, keep: Keep
-) -> list[Ranked]:
-    """The first ``limit`` documents that have points and that ``keep`` accepts, best first.
-
-    ``points`` are integers by ordinal, one array for each index. The order is by points, then newer first,
-    then by position; a modification time after ``now_ns`` counts as ``now_ns``. ``keep`` is asked about one
-    document after the other until enough are found, and never about the rest.
-    """
-    row = _Row(indexes)
-    scores = row.of(points)
-    positions = np.flatnonzero(scores != 0)
-    scores = scores[positions]
-    ages = row.ages(now_ns)[positions]
+    row = _Row([(each.holder, each.ordinals) for each in found])
+    scores = _joined([each.scores for each in found])
     ranked = (
-        Ranked(row.document(position), score, position)
-        for block in _rising(limit, -scores, ages)
-        for position, score in zip(positions[block].tolist(), scores[block].tolist(), strict=True)
+        Ranked(row.document(at), int(scores[at]), int(row.positions[at]))
+        for block in _rising(limit, -scores, row.ages(now_ns), row.positions)
+        for at in block.tolist()
     )
     return list(islice((each for each in ranked if keep(each.document)), limit))
 
 
 def recent(indexes: Sequence[InvertedIndex], *, limit: int, now_ns: int, keep: Keep) -> list[Document]:
     """The newest ``limit`` documents that ``keep`` accepts, as ``candidates.most_recent`` orders them."""
-    row = _Row(indexes)
-    blocks = _rising(limit, row.ages(now_ns))
-    newest = (row.document(position) for block in blocks for position in block.tolist())
+    row = _Row([(index, index.ordinals) for index in indexes])
+    newest = (
+        row.document(at) for block in _rising(limit, row.ages(now_ns), row.positions) for at in block.tolist()
+    )
     return list(islice(filter(keep, newest), limit))
 
 
 class _Row:
-    """The documents of several indexes by position."""
+    """Some documents of several indexes, one after the other."""
 
-    def __init__(self, indexes: Sequence[InvertedIndex]) -> None:
-        self._indexes = indexes
-        self._starts = [0, *accumulate(map(len, indexes))]
-        self._ordinals = [index.ordinals for index in indexes]
+    def __init__(self, parts: Sequence[tuple[InvertedIndex, NDArray[np.intp]]]) -> None:
+        self._parts = parts
+        self._starts = [0, *accumulate(len(ordinals) for _, ordinals in parts)]
+        firsts = [0, *accumulate(len(index) for index, _ in parts)]
+        self.positions: NDArray[np.intp] = _joined(
+            [first + index.places[ordinals] for first, (index, ordinals) in zip(firsts, parts, strict=False)]
+        )
 
-    def document(self, position: int) -> Document:
-        which = bisect_right(self._starts, position) - 1
-        return self._indexes[which][position - self._starts[which]]
-
-    def of(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """One array by position, made of one by ordinal for each index."""
-        parts = [array[ordinals] for array, ordinals in zip(arrays, self._ordinals, strict=True)]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    def document(self, at: int) -> Document:
+        which = bisect_right(self._starts, at) - 1
+        index, ordinals = self._parts[which]
+        return index.document(ordinals[at - self._starts[which]])
 
     def ages(self, now_ns: int) -> NDArray[np.int64]:
-        """A number by position, the smaller the newer the document."""
-        times: NDArray[np.int64] = self.of([index.times for index in self._indexes])
+        """A number for each, the smaller the newer the document."""
+        times: NDArray[np.int64] = _joined([index.times[ordinals] for index, ordinals in self._parts])
         return -np.minimum(times, min(now_ns, MAX_TIME_NS))
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int64)
 
 
 def _rising(limit: int, *keys: NDArray[Any]) -> Iterator[NDArray[np.intp]]:

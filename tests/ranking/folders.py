@@ -1,4 +1,4 @@
-"""Folders of notes, indexed, and what the scorer says of the same notes."""
+"""Folders of notes, indexed, and what the ranker says of the same notes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from memrecalld.memory.document import Document
 from memrecalld.ranking.candidates import most_recent
-from memrecalld.ranking.index import Index
-from memrecalld.ranking.scorer import rank
-from memrecalld.ranking.search import recent, search
-from memrecalld.ranking.text import query_tokens
+from memrecalld.ranking.keys import query_terms
+from memrecalld.ranking.ranker import rank
+from memrecalld.ranking.retrieval import RankerIndex, Retrieval
+from memrecalld.ranking.search import Keep, recent
 from tests.ranking.notes import NOW_NS
 
 
@@ -17,7 +17,7 @@ class Folder:
     """The notes of a folder, and their index, which is told of every change."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self.index = Index()
+        self.index = RankerIndex()
         self.documents: dict[str, Document] = {}
         for document in documents:
             self.insert(document)
@@ -44,24 +44,32 @@ def everything(_document: Document) -> bool:
 
 
 def pool(folders: Iterable[Folder]) -> list[Document]:
-    """The documents of ``folders`` as the scorer is given them."""
+    """The documents of ``folders`` as the ranker is given them."""
     return [folder.documents[path] for folder in folders for path in sorted(folder.documents)]
 
 
-def assert_equal_to_scorer(
+def found(
+    folders: Sequence[Folder], query: str, *, limit: int = 10, keep: Keep = everything
+) -> list[Document]:
+    """The notes that are recalled for ``query``, best first."""
+    retrieval = Retrieval([folder.index for folder in folders], query_terms(query))
+    return [each.document for each in retrieval.best(limit=limit, now_ns=NOW_NS, keep=keep)]
+
+
+def assert_equal_to_ranker(
     folders: Sequence[Folder], query: str, *, limit: int, rejected: Collection[Document] = ()
 ) -> None:
-    """``search`` and ``recent`` give the very documents, scores and order that scoring them all gives."""
+    """``Retrieval`` and ``recent`` give the very documents, scores and order that ranking them all gives."""
     documents = pool(folders)
     indexes = [folder.index for folder in folders]
     unwanted = {id(document) for document in rejected}
-    tokens = query_tokens(query)
+    terms = query_terms(query)
 
     def keep(document: Document) -> bool:
         return id(document) not in unwanted
 
-    expected = [each for each in rank(documents, tokens, NOW_NS) if keep(each.document)][:limit]
-    ranked = search(indexes, tokens, limit=limit, now_ns=NOW_NS, keep=keep)
+    expected = [each for each in rank(documents, terms, NOW_NS) if keep(each.document)][:limit]
+    ranked = Retrieval(indexes, terms).best(limit=limit, now_ns=NOW_NS, keep=keep)
     assert [(each.position, each.score) for each in ranked] == [
         (each.position, each.score) for each in expected
     ]

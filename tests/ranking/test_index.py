@@ -1,4 +1,4 @@
-"""The index gives what the scorer gives: the same documents, the same scores, the same order."""
+"""The index gives what the ranker gives: the same documents, the same scores, the same order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrecalld.memory.document import Document
-from memrecalld.ranking.index import Index
-from memrecalld.ranking.search import recent, search
-from memrecalld.ranking.terms import BODY, DESCRIPTION, TITLE
-from memrecalld.ranking.text import query_tokens
-from tests.ranking.folders import Folder, assert_equal_to_scorer, everything, pool
+from memrecalld.ranking.inverted import FIELD_BITS
+from memrecalld.ranking.keys import BODY, DESCRIPTION, TITLE
+from memrecalld.ranking.retrieval import RankerIndex
+from memrecalld.ranking.search import recent
+from tests.ranking.folders import Folder, assert_equal_to_ranker, everything, found, pool
 from tests.ranking.notes import DAY_NS, NOW_NS, STEADY, TYPES, note, numbered
 from tests.ranking.scripts import TEXT
 
@@ -31,15 +31,9 @@ FOLDERS = st.lists(
 )
 
 
-def found(folders, query, limit=10, keep=everything):
-    indexes = [folder.index for folder in folders]
-    ranked = search(indexes, query_tokens(query), limit=limit, now_ns=NOW_NS, keep=keep)
-    return [each.document for each in ranked]
-
-
 @STEADY
 @given(FOLDERS, TEXT, st.integers(0, 12), st.data())
-def test_the_index_finds_what_the_scorer_finds(folders, query, limit, data):
+def test_the_index_finds_what_the_ranker_finds(folders, query, limit, data):
     documents = pool(folders)
     if documents:
         # A part of a note: what it finds is not left to chance.
@@ -48,10 +42,10 @@ def test_the_index_finds_what_the_scorer_finds(folders, query, limit, data):
         start = data.draw(st.integers(0, len(text)))
         query += f" {text[start : data.draw(st.integers(start, len(text)))]}"
     rejected = data.draw(st.sets(st.sampled_from(range(len(documents))))) if documents else ()
-    assert_equal_to_scorer(folders, query, limit=limit, rejected=[documents[each] for each in rejected])
+    assert_equal_to_ranker(folders, query, limit=limit, rejected=[documents[each] for each in rejected])
 
 
-def test_a_large_pool_is_found_as_the_scorer_finds_it():
+def test_a_large_pool_is_found_as_the_ranker_finds_it():
     source = random.Random(11)
     words = ["".join(source.choices("etaoinshr部署流程", k=source.randint(1, 7))) for _ in range(400)]
     weights = list(accumulate(1 / (place + 1) for place in range(len(words))))
@@ -76,20 +70,8 @@ def test_a_large_pool_is_found_as_the_scorer_finds_it():
     documents = pool(folders)
     for count in (1, 2, 6, 64):
         rejected = source.sample(documents, 600)
-        assert_equal_to_scorer(folders, text(count), limit=source.choice((5, 180)), rejected=rejected)
-        assert_equal_to_scorer(folders, text(count), limit=len(documents), rejected=())
-
-
-def test_a_token_counts_once_per_field_however_many_words_hold_it():
-    folder = Folder([note("deploy deployment redeploy", "deployed", "deploying deploys; undeployed")])
-    (ranked,) = search([folder.index], ["deploy"], limit=5, now_ns=NOW_NS, keep=everything)
-    assert ranked.score == 8
-
-
-def test_words_of_different_fields_are_united():
-    folder = Folder([note("deployment", "", "redeploy"), note("", "deploys", "deployed", modified_ns=0)])
-    ranked = search([folder.index], ["deploy"], limit=5, now_ns=NOW_NS, keep=everything)
-    assert [each.score for each in ranked] == [5, 4]
+        assert_equal_to_ranker(folders, text(count), limit=source.choice((5, 180)), rejected=rejected)
+        assert_equal_to_ranker(folders, text(count), limit=len(documents), rejected=())
 
 
 def test_equal_scores_of_one_time_are_ordered_by_folder_then_by_path():
@@ -108,18 +90,18 @@ def test_without_indexes_or_documents_or_tokens_nothing_is_found():
 @pytest.mark.parametrize("rejected", [0, 7, 1_000, 1_995])
 def test_keep_is_asked_about_the_best_only_in_their_order(rejected):
     documents = numbered(2_000)
-    index = Folder(documents).index
+    others = [note("Lunch", relative_path=f"other/{number}.md", modified_ns=0) for number in range(1_500)]
+    folder = Folder([*documents, *others])
     asked: list[Document] = []
 
     def keep(document):
         asked.append(document)
         return len(asked) > rejected
 
-    ranked = search([index], ["note"], limit=5, now_ns=NOW_NS, keep=keep)
-    assert [each.document for each in ranked] == documents[rejected : rejected + 5]
+    assert found([folder], "note", limit=5, keep=keep) == documents[rejected : rejected + 5]
     assert asked == documents[: rejected + 5]
     asked.clear()
-    assert recent([index], limit=5, now_ns=NOW_NS, keep=keep) == documents[rejected : rejected + 5]
+    assert recent([folder.index], limit=5, now_ns=NOW_NS, keep=keep) == documents[rejected : rejected + 5]
     assert asked == documents[: rejected + 5]
 
 
@@ -141,7 +123,7 @@ def test_an_edited_note_is_found_by_its_new_words_only():
     )
     folder = Folder([old, note("Other", "deployment of staging", relative_path="b")])
     folder.replace(old, new)
-    assert_equal_to_scorer([folder], "deploy staging rules lunch", limit=5)
+    assert_equal_to_ranker([folder], "deploy staging rules lunch", limit=5)
     assert found([folder], "lunch") == [new]
     assert new not in found([folder], "deploy staging")
     newer = msgspec.structs.replace(new, body="dinner")
@@ -159,16 +141,6 @@ def test_a_touched_note_changes_its_place_and_a_renamed_note_its_path():
     folder.replace(touched, renamed)
     assert found([folder], "note") == [renamed, first]
     assert found([folder], "note")[0] is renamed
-
-
-def test_a_note_of_another_type_is_boosted_as_that_type_and_by_two_at_most():
-    old = note("Deploy", type="note", relative_path="a")
-    folder = Folder([old])
-    folder.replace(old, note("Deploy", type="feedback", relative_path="a"))
-    for keywords, score in ((["user"], 4), (["rule"], 5), (["rule", "rules", "avoid"], 6)):
-        tokens = ["deploy", *keywords]
-        (ranked,) = search([folder.index], tokens, limit=1, now_ns=NOW_NS, keep=everything)
-        assert ranked.score == score
 
 
 def test_a_second_note_of_a_path_is_refused_and_changes_nothing():
@@ -195,21 +167,31 @@ def test_a_note_that_is_not_there_cannot_be_changed():
     assert found([folder], "missing") == []
 
 
-def test_an_index_tells_document_frequencies_and_fields_of_terms():
-    index = Folder([note("deploy", "", "deploy"), note("", "deployment"), note("lunch")]).index
-    assert sorted(index.terms_containing("deploy")) == ["deploy", "deployment"]
-    assert len(index.occurrences(["deploy"]).ordinals) == 1
-    assert sorted(index.occurrences(["deploy", "deployment"]).masks) == [DESCRIPTION, TITLE | BODY]
-    assert len(index.occurrences(["absent"]).ordinals) == 0
+@pytest.mark.parametrize("others", [0, 200])
+def test_occurrences_tell_for_each_group_of_keys_which_fields_hold_one(others):
+    notes = [note("deploy", "", "deploy"), note("", "retry"), note("lunch"), note("backoff", "", "retry")]
+    filler = [note(f"other{number}") for number in range(others)]
+    index = Folder([*notes, *filler]).index
+    for _ in range(2):  # what one question marks is not there at the next
+        ordinals, masks = index.occurrences([("deploy", "retry"), ("absent",), ("backoff", "retry")])
+        third = 2 * FIELD_BITS
+        assert {
+            index.document(ordinal): mask for ordinal, mask in zip(ordinals, masks.tolist(), strict=True)
+        } == {
+            notes[0]: TITLE | BODY,
+            notes[1]: DESCRIPTION | DESCRIPTION << third,
+            notes[3]: BODY | (TITLE | BODY) << third,
+        }
+    assert len(index.occurrences([("absent",)]).ordinals) == 0
     assert len(index.occurrences([]).ordinals) == 0
 
 
 def test_notes_that_come_and_go_leave_nothing_behind():
-    index = Index()
+    index = RankerIndex()
 
     def come_and_go(times):
         for number in range(times):
-            passing = note(f"passing{number}", "", "部署 and words", relative_path=f"{number % 7}.md")
+            passing = note(f"passing{number % 100}", "", "部署 and words", relative_path=f"{number % 7}.md")
             index.insert(passing)
             index.remove(passing)
 
@@ -224,12 +206,11 @@ def test_notes_that_come_and_go_leave_nothing_behind():
     assert after - before < 20_000
     assert len(index) == 0
     assert index.capacity == 1
-    assert index.terms_containing("passing") == []
-    assert len(index.occurrences(["部署", "words"]).ordinals) == 0
+    assert len(index.occurrences([("部署", "words")]).ordinals) == 0
 
 
 def test_notes_are_no_work_for_the_garbage_collector():
-    index = Index()
+    index = RankerIndex()
     index.insert(note("Deploy", relative_path="first"))
     gc.collect()
     before = len(gc.get_objects())
