@@ -30,7 +30,7 @@ _log = logging.getLogger("memrecalld.memory")
 KEPT_DAYS: Final = 90
 """Folders that were not read for longer are forgotten."""
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _VERSION: Final = zlib.crc32(f"{memrecalld.__version__}/{_FORMAT}".encode()) & 0x7FFFFFFF
 """Another version of the program may read notes otherwise."""
 
@@ -98,7 +98,7 @@ class NoteCache:
                 rows = self._connection.execute(
                     "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
                     " WHERE scope = ? AND folders.path = ?",
-                    (root.scope, _key(root)),
+                    _key(root),
                 ).fetchall()
             except sqlite3.Error as error:
                 self._give_up(error)
@@ -121,7 +121,7 @@ class NoteCache:
                 (folder,) = self._connection.execute(
                     "INSERT INTO folders (scope, path, day) VALUES (?, ?, ?)"
                     " ON CONFLICT DO UPDATE SET day = excluded.day RETURNING id",
-                    (root.scope, _key(root), day),
+                    (*_key(root), day),
                 ).fetchone()
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", [(folder, *each) for each in kept]
@@ -163,8 +163,11 @@ class NoteCache:
                 set_aside(self._path)
 
 
-def _key(root: Root) -> bytes:
-    return root.real_path.encode("utf-8", "surrogateescape")
+def _key(root: Root) -> tuple[str, bytes]:
+    """Scope and path. A repository's notes are apart: the same folder is read unscreened where the
+    configuration names it."""
+    scope = root.layout if root.layout == "team" else root.scope
+    return scope, root.real_path.encode("utf-8", "surrogateescape")
 
 
 _encoder: Final = msgspec.msgpack.Encoder()

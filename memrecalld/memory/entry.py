@@ -9,9 +9,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from memrecalld.memory.document import Document, Scope
+from memrecalld.memory.document import Document
+from memrecalld.memory.layouts import Root
 from memrecalld.memory.parse import content_hash, parse
 from memrecalld.memory.reader import GRACE_NS, Found, Reading, Refused, Signature, read, signature_of
+from memrecalld.memory.skips import Reason
+
+Screen = Callable[[str, bytes], Reason | None]
+"""Why a file is not to become a note, going by its path under the root and its bytes; ``None``: it may."""
 
 _READ_ATTEMPTS: Final = 3
 
@@ -41,18 +46,20 @@ class Entry(NamedTuple):
 class EntryReader:
     """Makes entries of the files of one memory folder."""
 
-    def __init__(self, scope: Scope, root: str, clock: Callable[[], int]) -> None:
-        """``root`` is the folder's real path; ``clock`` gives nanoseconds since the epoch."""
-        self._scope: Scope = scope
+    def __init__(self, root: Root, clock: Callable[[], int], screen: Screen | None = None) -> None:
+        """``clock`` gives nanoseconds since the epoch. ``screen`` sees the bytes of each file before they
+        become a note."""
         self._root = root
         self._clock = clock
+        self._screen = screen
 
     def entry(self, found: Found, old: Document | None) -> Entry:
         """The note in ``found``; ``old`` is what the same path held before.
 
         Raises:
             OSError: it cannot be opened or read.
-            Refused: it is no regular file any more; ``being-written``, where there is no good form of it yet.
+            Refused: it is no regular file any more; ``being-written``, where there is no good form of it yet;
+                or whatever reason ``screen`` gives.
         """
         now = self._clock()
         reading = _read_steadily(found, now)
@@ -69,10 +76,12 @@ class EntryReader:
             if old.modified_ns == modified_ns:
                 return old
             return msgspec.structs.replace(old, modified_ns=modified_ns)
+        if self._screen is not None and (reason := self._screen(found.relative_path, reading.data)):
+            raise Refused(reason)
         return parse(
             reading.data,
-            scope=self._scope,
-            root=self._root,
+            scope=self._root.scope,
+            root=self._root.real_path,
             relative_path=found.relative_path,
             modified_ns=modified_ns,
             shortened=reading.shortened,

@@ -64,7 +64,7 @@ def parse(
     A missing title is the heading that the body begins with, else the name of the file; a missing description
     is the first line of prose in the body.
     """
-    parts = take_apart(_decode(data))
+    parts = take_apart(decode(data))
     head = parts.head
     body = parts.body.strip()
     unfilled = body == PLACEHOLDER_BODY
@@ -96,7 +96,8 @@ def parse(
     )
 
 
-def _decode(data: bytes) -> str:
+def decode(data: bytes) -> str:
+    """The text of a file: UTF-8, or UTF-16 with a byte-order mark. What cannot be decoded is replaced."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8", "replace")

@@ -11,8 +11,9 @@ import msgspec
 
 from memrecalld.errors import ProjectMemoryError
 from memrecalld.memory.document import Document
-from memrecalld.memory.entry import Entry, EntryReader
+from memrecalld.memory.entry import Entry, EntryReader, Screen
 from memrecalld.memory.layouts import Root
+from memrecalld.memory.parse import decode
 from memrecalld.memory.reader import (
     Refused,
     followed,
@@ -21,6 +22,7 @@ from memrecalld.memory.reader import (
     real_path_of,
     signature_of,
 )
+from memrecalld.memory.secrets import secrets_in
 from memrecalld.memory.skips import EXHAUSTED, Reason, Skip, Skips, reason_of
 from memrecalld.memory.walk import Identity, Walk, identity_of
 
@@ -62,6 +64,7 @@ def scan_root(
     clock: Callable[[], int] = time.time_ns,
     entering: Callable[[int, str], None] = lambda _descriptor, _prefix: None,
     publish: Callable[[str, Entry], None] | None = None,
+    screen: Screen | None = None,
 ) -> RootScan:
     """Read all topics under ``root``. Blocks; belongs in a worker thread.
 
@@ -71,6 +74,7 @@ def scan_root(
         clock: the time now, nanoseconds since the epoch.
         entering: called with each folder's descriptor and prefix before it is listed.
         publish: called with each note that was read or found unchanged, on the calling thread.
+        screen: says of each file that is read why it is not to become a note; ``screen_of(root)`` by default.
 
     Raises:
         ProjectMemoryError: the root is required, exists, and cannot be read.
@@ -87,7 +91,7 @@ def scan_root(
         with opened_root(root.real_path) as descriptor:
             identity = identity_of(os.fstat(descriptor))
             walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering, previous=previous or ())
-            reader = EntryReader(root.scope, root.real_path, clock)
+            reader = EntryReader(root, clock, screen or screen_of(root))
             for path, entry, fresh in _read_entries(walk, reader, previous or {}):
                 if entry is None or entry.provisional:
                     unfinished.append(path)
@@ -125,6 +129,19 @@ def scan_root(
         unfinished=tuple(unfinished),
         linked=linked,
     )
+
+
+def screen_of(root: Root) -> Screen | None:
+    """What the files of a memory folder are screened by.
+
+    Notes that come with a repository, and that its other users get too, are no place for secrets: one that
+    seems to hold any is not handed to a model. Notes of the user's own are theirs.
+    """
+    return _first_secret if root.layout == "team" else None
+
+
+def _first_secret(_path: str, data: bytes) -> Reason | None:
+    return next(iter(secrets_in(decode(data))), None)
 
 
 def _read_entries(
@@ -192,7 +209,7 @@ def _read_entry(root: Root, relative_path: str, old: Entry | None, allowed: Sequ
         followed(descriptor, relative_path, allowed) as (reference, status),
     ):
         found = followed_file(relative_path, reference, status)
-        entry = EntryReader(root.scope, root.real_path, time.time_ns).entry(
+        entry = EntryReader(root, time.time_ns, screen_of(root)).entry(
             found, old.document if old is not None else None
         )
         if os.fstat(reference).st_nlink == 0:

@@ -9,21 +9,26 @@ from typing import Final, Literal
 
 import msgspec
 
-Reason = Literal[
-    "unreadable",  # not permitted
-    "io-error",  # the file system failed
-    "vanished",  # gone since it was listed, or a link to nothing
-    "outside-roots",  # a link that leads out of the memory folders
-    "link-loop",  # a link to itself or to a folder that it lies in
-    "duplicate",  # a link to what the scan has met under its own name
-    "not-a-regular-file",  # a pipe, a socket, a device
-    "not-a-directory",  # a memory folder that is a file
-    "too-deep",  # below the deepest level
-    "name-not-unicode",  # a name that no JSON text can hold
-    "moved",  # a memory folder that a link leads elsewhere from, since the moment it was looked up
-    "being-written",  # new and half-written; a note as soon as it is whole
-    "no-descriptors",  # the process or the system cannot open any more files
-]
+from memrecalld.memory.secrets import Rule
+
+Reason = (
+    Literal[
+        "unreadable",  # not permitted
+        "io-error",  # the file system failed
+        "vanished",  # gone since it was listed, or a link to nothing
+        "outside-roots",  # a link that leads out of the memory folders
+        "link-loop",  # a link to itself or to a folder that it lies in
+        "duplicate",  # a link to what the scan has met under its own name
+        "not-a-regular-file",  # a pipe, a socket, a device
+        "not-a-directory",  # a memory folder that is a file
+        "too-deep",  # below the deepest level
+        "name-not-unicode",  # a name that no JSON text can hold
+        "moved",  # a memory folder that a link leads elsewhere from, since the moment it was looked up
+        "being-written",  # new and half-written; a note as soon as it is whole
+        "no-descriptors",  # the process or the system cannot open any more files
+    ]
+    | Rule  # a note of a repository that seems to hold a secret
+)
 
 MAX_LISTED: Final = 100
 """Skipped paths that are kept by name; beyond, they are counted only."""
