@@ -204,11 +204,8 @@ class InvertedIndex:
     def _file(self, ordinal: int, before: Mapping[str, int], after: Mapping[str, int]) -> None:
         """Exchange the keys ``before`` of a document for those ``after``."""
         base = ordinal << FIELD_BITS
-        gone = before.items() - after.items()
-        if gone:
-            self._postings.remove([(key, base | mask) for key, mask in gone])
-        new = after.items() - before.items() if before else after.items()
-        self._postings.add([(key, base | mask) for key, mask in new])
+        self._postings.remove(before.items() - after.items(), base)
+        self._postings.add(after.items() - before.items() if before else after.items(), base)
 
 
 _NOWHERE: Final = Occurrences(np.empty(0, np.intp), np.empty(0, np.uint16))

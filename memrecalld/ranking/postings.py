@@ -27,10 +27,11 @@ class Postings:
     def __init__(self) -> None:
         self._numbers: dict[str, int | bytearray] = {}
 
-    def add(self, filed: Iterable[tuple[str, int]]) -> None:
-        """File pairs of a key and a number, which must not be there yet."""
+    def add(self, filed: Iterable[tuple[str, int]], base: int = 0) -> None:
+        """File pairs of a key and a number, each number plus ``base``; none of them may be there yet."""
         known = self._numbers
-        for key, number in filed:
+        for key, offset in filed:
+            number = base + offset
             numbers = known.get(key)
             if numbers is None:
                 known[key] = number
@@ -44,14 +45,14 @@ class Postings:
                 at = _place(numbers, number)
                 numbers[at:at] = packed
 
-    def remove(self, filed: Iterable[tuple[str, int]]) -> None:
-        """Take out pairs of a key and a number, which must be there."""
-        for key, number in filed:
+    def remove(self, filed: Iterable[tuple[str, int]], base: int = 0) -> None:
+        """Take out pairs of a key and a number, each number plus ``base``; all of them must be there."""
+        for key, offset in filed:
             numbers = self._numbers[key]
             if isinstance(numbers, int):
                 del self._numbers[key]
                 continue
-            at = _place(numbers, number)
+            at = _place(numbers, base + offset)
             del numbers[at : at + _PACKED.size]
             if len(numbers) == _PACKED.size:
                 (self._numbers[key],) = _PACKED.unpack(numbers)

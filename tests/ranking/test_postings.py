@@ -36,9 +36,11 @@ def test_numbers_are_filed_and_taken_out_one_by_one(steps):
 def test_several_keys_are_changed_at_once():
     postings = Postings()
     postings.add([("a", 7), ("a", 3), ("b", 5), ("c", 9)])
+    postings.add([("a", 2), ("b", 1)], 8)
     postings.remove([("a", 3), ("c", 9)])
+    postings.remove([("a", 2)], 8)
     assert [numbers if (numbers := postings.get(key)) is None else numbers.tolist() for key in "abc"] == [
         [7],
-        [5],
+        [5, 9],
         None,
     ]
