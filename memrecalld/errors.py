@@ -5,10 +5,12 @@
         ├── InvalidProject        -32602  a project path that cannot name a project (InvalidParams)
         ├── ProjectMemoryError    -32803  a project's notes exist and cannot be read (LSP RequestFailed)
         ├── TurnNotYours          -32803  a turn of another connection
+        ├── TooManyTurns          -32803  no turn can be opened until others have ended
         ├── NoSuchNote            -32803  no note has the path that a client asks for
         ├── ConfigError           -32803  the configuration file cannot be used
         ├── SelectionError        -32803  a model selection failed; it changes the strategy, no client sees it
         └── StartError            -32803  the daemon cannot start here
+            └── AlreadyServed     -32803  another program serves the socket
 
 The text of an error (``str(error)``) says what was expected and what to do next, and is safe to log: it
 holds no path, query or note text. What is meant for the owner's eyes only is an attribute of its own.
@@ -56,6 +58,12 @@ class TurnNotYours(MemrecallError):
     code = -32803
 
 
+class TooManyTurns(MemrecallError):
+    """As many turns are open as the daemon holds."""
+
+    code = -32803
+
+
 class NoSuchNote(MemrecallError):
     """No note of the project or of the user has the path that was asked for."""
 
@@ -78,3 +86,7 @@ class StartError(MemrecallError):
     """The daemon cannot start: the socket is held, a directory is not ours, a descriptor is missing."""
 
     code = -32803
+
+
+class AlreadyServed(StartError):
+    """Another daemon holds the socket's lock, or another program answers there."""

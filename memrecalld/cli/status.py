@@ -32,6 +32,7 @@ def _daemon_lines(status: Status) -> list[str]:
     rows = [
         ("memrecalld", f"{status['version']}, process {status['pid']}, up {uptime}"),
         ("selector", status["selector"]["kind"]),
+        *([("not in effect", error)] if (error := status.get("configError")) else []),
         ("notes held", str(status["topics"])),
         ("connections", str(status["connections"])),
         ("sessions", f"{status['sessions']}, {counted(status['openTurns'], 'open turn')}"),

@@ -157,6 +157,7 @@ class Status(TypedDict):
     topics: int
     skipped: dict[str, int]
     selector: SelectorStatus
+    configError: NotRequired[str]
     counters: dict[str, int]
     latency: Latency
     project: NotRequired[ProjectStatus]

@@ -66,11 +66,41 @@ class Catalog:
     ) -> None:
         self._loop = loop
         self._watcher = watcher
+        self._watching = watcher is not None
         self._cache = cache
-        self._resolver = Resolver(
-            config, environment=environment, home=home, call_soon=loop.call_soon_threadsafe
-        )
+        self._environment = environment
+        self._home = home
+        self._resolver = self._make_resolver(config)
         self._folders: dict[tuple[Root, tuple[str, ...]], Folder] = {}
+        self._former: dict[tuple[Root, tuple[str, ...]], Folder] = {}
+        """Held under a former configuration, and not asked for since."""
+
+    def _make_resolver(self, config: MemoryConfig) -> Resolver:
+        return Resolver(
+            config,
+            environment=self._environment,
+            home=self._home,
+            call_soon=self._loop.call_soon_threadsafe,
+        )
+
+    def reconfigure(self, config: MemoryConfig, watcher: Watcher | None) -> None:
+        """From the next call of ``read`` on, the folders are those of another configuration.
+
+        What is being read for calls before goes on, and notes that they found can still be read again.
+        Without ``watcher`` no events are used; once there was one, it is the same each time.
+        """
+        self._resolver = self._make_resolver(config)
+        self._former |= self._folders
+        self._folders = {}
+        if watcher is not None:
+            self._watcher = watcher
+        if self._watching is not (watcher is not None):
+            self._watching = not self._watching
+            for folder in self._former.values():
+                folder.use_events(self._watcher_for(folder.root))
+
+    def _watcher_for(self, root: Root) -> Watcher | None:
+        return self._watcher if self._watching and is_local(root.real_path) else None
 
     def read(
         self,
@@ -108,7 +138,8 @@ class Catalog:
         """
         if self._watcher is not None:
             self._watcher.drain()
-        _Rereading(self._loop, list(self._folders.values()), documents, ready, within_s)
+        folders = [*self._folders.values(), *self._former.values()]
+        _Rereading(self._loop, folders, documents, ready, within_s)
 
     def folder(self, root: Root, found: Places) -> Folder:
         """The folder of a root, among the roots of one project."""
@@ -117,23 +148,26 @@ class Catalog:
         scopes: set[Scope] = {"user"} if root.scope == "user" else {"project", "user"}
         allowed = tuple(each.real_path for each in found.roots if each.scope in scopes)
         key = (root, allowed)
+        if key in self._former:
+            self._folders[key] = self._former.pop(key)
         if key not in self._folders:
             self._folders[key] = Folder(
                 root,
                 allowed,
                 call_soon=self._loop.call_soon_threadsafe,
-                watcher=self._watcher if is_local(root.real_path) else None,
+                watcher=self._watcher_for(root),
                 cache=self._cache,
             )
         return self._folders[key]
 
     def close(self) -> None:
         """Keep what a next process can use, and forget everything."""
-        for folder in self._folders.values():
+        for folder in [*self._folders.values(), *self._former.values()]:
             folder.save()
         if self._cache is not None:
             self._cache.close()
         self._folders.clear()
+        self._former.clear()
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None

@@ -108,6 +108,13 @@ class Folder:
         """Have the next refresh compare everything, whatever events say."""
         self._changes.tree = True
 
+    def use_events(self, watcher: Watcher | None) -> None:
+        """From the next refresh on, learn of changes from a watcher, or from none."""
+        if self._watcher is not None:
+            self._watcher.keep_only(self._changes, set())
+        self._watcher = watcher
+        self._trusted = False
+
     def refresh(self, identity: Identity | None, done: Callable[[], None]) -> None:
         """Call ``done`` when every change completed before this call is held; at once if possible.
 
@@ -231,6 +238,8 @@ class Folder:
             self._unsaved.clear()
         self._changes.files.update(scan.unfinished)
         self._scan = msgspec.structs.replace(scan, entries={}, changed={})
+        # While the thread read, another configuration may have come into effect.
+        trusted = trusted and watcher is self._watcher
         self._trusted = trusted
         if watcher is not None:
             watcher.keep_only(self._changes, watches if trusted else set())

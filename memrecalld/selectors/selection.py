@@ -38,6 +38,12 @@ class SelectionTasks:
 
         return close
 
+    async def finish(self) -> None:
+        """Close when what is open has ended; no question may be put any more."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._selector.close()
+
     async def close(self) -> None:
         """Close what is open."""
         for task in self._tasks:

@@ -9,16 +9,31 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from typing import Any
+from typing import Any, Final
 
 _log = logging.getLogger("memrecalld.server")
+
+_SYSLOG: Final = {
+    logging.DEBUG: 7,
+    logging.INFO: 6,
+    logging.WARNING: 4,
+    logging.ERROR: 3,
+    logging.CRITICAL: 2,
+}
+"""Levels as syslog(3) numbers them."""
 
 
 class Formatter(logging.Formatter):
     """A log line; of an exception logged with it, by whatever library, its kind and place."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, journal: bool = False) -> None:
+        """For the ``journal``, a line begins with its level as a number in angle brackets (sd-daemon(3))."""
         super().__init__("%(levelname)s %(name)s: %(message)s")
+        self._journal = journal
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        return f"<{_SYSLOG[record.levelno]}>{line}" if self._journal and record.levelno in _SYSLOG else line
 
     def formatException(self, ei: Any) -> str:  # noqa: ANN401 - logging's signature
         return "" if ei[1] is None else _describe(ei[1])

@@ -1,7 +1,9 @@
 """The Unix socket: who may have it, and how it is bound and left.
 
 A lock decides who serves a socket path, before anything is looked at; then a probe tells a live peer from a
-dead socket; only then is a dead socket of ours replaced. Nothing else is ever removed.
+dead socket; only then is a dead socket of ours replaced. Nothing else is ever removed. A socket that a
+service manager made and passed on stays the manager's: it is served, and neither locked, removed nor bound
+again.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ import os
 import socket
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from memrecalld.errors import StartError
+from memrecalld.errors import AlreadyServed, StartError
 
 BACKLOG: Final = 512
 """Connections that may wait to be accepted; beyond, a client's attempt fails or waits."""
@@ -25,19 +27,21 @@ _PROBE_S: Final = 1.0
 
 
 class Listener:
-    """A bound, listening socket that is ours alone until ``close``."""
+    """A listening socket that is ours alone until ``close``."""
 
-    def __init__(self, sock: socket.socket, path: Path, lock: int) -> None:
+    def __init__(self, sock: socket.socket, path: Path, lock: int | None) -> None:
+        """Most callers want ``bind`` or ``adopt``; ``lock`` is ``None`` for a socket that others made."""
         self.socket = sock
         self.path = path
         self._lock = lock
         self._identity = _identity(path)
 
     @classmethod
-    def bind(cls, path: Path) -> Listener:
+    def bind(cls, path: Path) -> Self:
         """Take the socket path.
 
-        Raises ``StartError`` when another daemon serves it, or when the place is not private.
+        Raises ``AlreadyServed`` when another program serves it, and ``StartError`` when the place is not
+        private or cannot be had.
         """
         if len(os.fsencode(path)) > _MAX_PATH_BYTES:
             raise StartError(
@@ -54,9 +58,63 @@ class Listener:
             raise
         return cls(sock, path, lock)
 
-    def close(self) -> None:
-        """Stop listening, and remove the socket if the path is still ours."""
+    @classmethod
+    def adopt(cls, sock: socket.socket) -> Self:
+        """Serve a listening socket that a service manager made at a path.
+
+        Raises ``StartError`` when others could have put it there or may reach it, and when it is not there
+        any more.
+        """
+        path = Path(sock.getsockname())
+        try:
+            _check_private(path.parent)
+            found = path.lstat()
+        except OSError:
+            found = None
+        if found is None or not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
+            raise StartError(
+                f"the socket that was passed is not at {path} any more; "
+                "make it anew: systemctl --user restart memrecalld.socket"
+            )
+        return cls(sock, path, None)
+
+    @property
+    def activated(self) -> bool:
+        """A service manager listens on the path, and starts a daemon where none runs."""
+        return self._lock is None
+
+    def renew(self) -> None:
+        """Listen at the path again, where it is free. The old socket is closed.
+
+        Raises ``AlreadyServed`` and ``StartError`` as ``bind`` does, and for a socket that is not ours to
+        bind; the old socket stays then.
+        """
+        if self._lock is None:
+            raise StartError("the socket's path is gone, and it is the service manager's to make anew")
+        _make_private(self.path.parent)
+        lock = self._lock
+        if _identity(_lock_path(self.path)) != _identity_of(os.fstat(lock)):
+            # Whoever removed the socket removed the lock with it, and another daemon may have made a new one.
+            lock = _lock(self.path)
+        try:
+            _remove_dead_socket(self.path)
+            sock = _bind_private(self.path)
+        except BaseException:
+            if lock != self._lock:
+                os.close(lock)
+            raise
+        if lock != self._lock:
+            os.close(self._lock)
+        self._lock = lock
         self.socket.close()
+        self.socket = sock
+        self._identity = _identity(self.path)
+
+    def close(self) -> None:
+        """Stop listening, and remove the socket if we made it and the path is still ours."""
+        self.socket.close()
+        if self._lock is None:
+            return
         if self.owns_path():
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
@@ -72,6 +130,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.lstat()
     except OSError:
         return None
+    return _identity_of(found)
+
+
+def _identity_of(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
@@ -81,12 +143,16 @@ def _make_private(directory: Path) -> None:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             directory.mkdir(mode=0o700)
-        found = directory.lstat()
+        _check_private(directory)
     except OSError as error:
         raise StartError(
             f"the socket's directory {directory} cannot be used ({error.strerror}); "
             "choose another socket with --socket or MEMRECALLD_SOCKET"
         ) from None
+
+
+def _check_private(directory: Path) -> None:
+    found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise StartError(f"{directory} is a link or no directory; remove it: rm {directory}")
     if found.st_uid != os.geteuid():
@@ -98,8 +164,12 @@ def _make_private(directory: Path) -> None:
         raise StartError(f"{directory} is open to other users; close it: chmod 700 {directory}")
 
 
+def _lock_path(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
 def _lock(path: Path) -> int:
-    lock_path = path.with_name(path.name + ".lock")
+    lock_path = _lock_path(path)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         lock = os.open(lock_path, flags, 0o600)
@@ -109,7 +179,7 @@ def _lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise StartError(
+        raise AlreadyServed(
             f"another memrecalld serves {path}; stop it first, or use it: memrecall status"
         ) from None
     return lock
@@ -135,7 +205,9 @@ def _remove_dead_socket(path: Path) -> None:
                 with contextlib.suppress(FileNotFoundError):
                     path.unlink()
                 return
-    raise StartError(f"another program serves {path}; stop it first, or choose another socket with --socket")
+    raise AlreadyServed(
+        f"another program serves {path}; stop it first, or choose another socket with --socket"
+    )
 
 
 def _bind_private(path: Path) -> socket.socket:

@@ -6,8 +6,9 @@ import argparse
 import asyncio
 import logging
 import os
+import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -15,9 +16,10 @@ from typing import Final
 import uvloop
 
 import memrecalld
-from memrecalld.config import Config, Paths
+from memrecalld.config import Paths
 from memrecalld.config_file import load_config
-from memrecalld.errors import ConfigError, StartError
+from memrecalld.errors import AlreadyServed, ConfigError, StartError
+from memrecalld.logfile import LogFile
 from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.watcher import Watcher
@@ -26,12 +28,16 @@ from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
 from memrecalld.recall.store import open_store
 from memrecalld.selectors import make_selector
-from memrecalld.selectors.selection import SelectionTasks
 from memrecalld.server import faults
+from memrecalld.server.activation import passed_socket
 from memrecalld.server.client_selection import ClientSelection
-from memrecalld.server.daemon import Daemon, StopSignals
+from memrecalld.server.configuration import Configuration, Settings
+from memrecalld.server.connection import allow_connections
+from memrecalld.server.daemon import Daemon
 from memrecalld.server.listener import Listener
+from memrecalld.server.notify import ServiceManager
 from memrecalld.server.observers import Observers
+from memrecalld.server.signals import Signals
 from memrecalld.telemetry import Telemetry
 
 _log = logging.getLogger("memrecalld.server")
@@ -39,58 +45,103 @@ _log = logging.getLogger("memrecalld.server")
 FAILED_START: Final = 3
 """Exit status of a daemon that could not start; what to do is on standard error."""
 
+ALREADY_SERVED: Final = 4
+"""Exit status of a daemon that did not start because another program serves the socket."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the daemon in the foreground until SIGTERM or SIGINT."""
     arguments = _parser().parse_args(argv)
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(faults.Formatter())
-    logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
-    # Libraries log what they handle, and that is private here at every level.
-    for library in ("asyncio", "aiohttp"):
-        logging.getLogger(library).setLevel(logging.WARNING)
+    log = _log_to(arguments)
     # Threads that read notes give way to the event loop within a millisecond rather than five.
     sys.setswitchinterval(0.001)
+    allow_connections()
     try:
+        passed = passed_socket(os.environ)
+        manager = ServiceManager.from_environ(os.environ)
         paths = Paths.from_environ(os.environ)
-        config = load_config(
-            arguments.config or paths.config_file, home=paths.home, required=arguments.config is not None
-        )
-        signals = StopSignals()
-        with closing(Listener.bind(Path(arguments.socket or paths.socket).absolute())) as listener:
-            uvloop.run(_serve(config, paths, os.environ, listener, signals))
+
+        def read() -> Settings:
+            file, required = arguments.config or paths.config_file, arguments.config is not None
+            config = load_config(file, home=paths.home, required=required)
+            return Settings(config, make_selector(config.selector, os.environ))
+
+        settings = read()
+        signals = Signals()
+        with closing(_listener(passed, arguments.socket, paths)) as listener:
+            if log is not None:
+                log.take_standard_streams()
+            uvloop.run(_serve(settings, read, paths, listener, signals=signals, manager=manager))
     except (ConfigError, StartError) as error:
         print(f"memrecalld: {error}", file=sys.stderr)
-        return FAILED_START
+        return ALREADY_SERVED if isinstance(error, AlreadyServed) else FAILED_START
     _give_up_closed_output()
     return 0
 
 
+def _log_to(arguments: argparse.Namespace) -> LogFile | None:
+    """Set up logging, on standard error or in the file that the arguments name."""
+    file = None if arguments.log_file is None else LogFile.open(Path(arguments.log_file).absolute())
+    handler = logging.StreamHandler(sys.stderr) if file is None else file
+    # The journal's own form of a level (sd-daemon(3)): systemd names the journal where it reads the output.
+    handler.setFormatter(faults.Formatter(journal="JOURNAL_STREAM" in os.environ and file is None))
+    logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
+    # Libraries log what they handle, and that is private here at every level.
+    for library in ("asyncio", "aiohttp"):
+        logging.getLogger(library).setLevel(logging.WARNING)
+    return file
+
+
+def _listener(passed: socket.socket | None, named: str | None, paths: Paths) -> Listener:
+    if passed is None:
+        return Listener.bind(Path(named or paths.socket).absolute())
+    if named is not None and str(Path(named).absolute()) != passed.getsockname():
+        raise StartError(
+            f"--socket names {named}, and a service manager passed the socket {passed.getsockname()}; "
+            "leave --socket out"
+        )
+    return Listener.adopt(passed)
+
+
 async def _serve(
-    config: Config, paths: Paths, environ: Mapping[str, str], listener: Listener, signals: StopSignals
+    settings: Settings,
+    read: Callable[[], Settings],
+    paths: Paths,
+    listener: Listener,
+    *,
+    signals: Signals,
+    manager: ServiceManager,
 ) -> None:
     loop = asyncio.get_running_loop()
     faults.report_everywhere(loop)
-    selector = make_selector(config.selector, environ)
-    tasks = None if selector is None else SelectionTasks(selector)
-    client_selection = ClientSelection() if config.selector.kind == "client" else None
+    config = settings.config
+    watcher = _watcher() if config.memory.watch else None
+    client_selection = ClientSelection()
+    configuration = Configuration(
+        settings,
+        read=read,
+        client_selection=client_selection,
+        watcher=watcher,
+        make_watcher=_watcher,
+    )
     catalog = Catalog(
         config.memory,
-        environment=environ,
+        environment=os.environ,
         home=paths.home,
         loop=loop,
-        watcher=_watcher(config),
+        watcher=watcher,
         cache=NoteCache.open(Path(paths.cache_dir, "notes.sqlite")),
     )
     library = Library(catalog, loop.call_later)
     clock = LoopClock(loop)
     observers = Observers()
+    telemetry = Telemetry()
     engine = Engine(
         catalog=library,
-        selection=tasks or client_selection,
-        store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock),
+        selection=configuration.selection,
+        store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count),
         clock=clock,
-        telemetry=Telemetry(),
+        telemetry=telemetry,
         observer=observers,
     )
     daemon = Daemon(
@@ -100,11 +151,12 @@ async def _serve(
         library=library,
         observers=observers,
         client_selection=client_selection,
-        selector_kind=config.selector.kind,
+        configuration=configuration,
+        clock=clock,
+        manager=manager,
     )
     await daemon.serve(signals)
-    if tasks is not None:
-        await tasks.close()
+    await configuration.close()
 
 
 def _give_up_closed_output() -> None:
@@ -118,9 +170,7 @@ def _give_up_closed_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def _watcher(config: Config) -> Watcher | None:
-    if not config.memory.watch:
-        return None
+def _watcher() -> Watcher | None:
     try:
         return Watcher()
     except OSError as error:
@@ -141,6 +191,7 @@ def _parser() -> argparse.ArgumentParser:
         default="warning",
         help="how much is logged on standard error (default: warning)",
     )
+    parser.add_argument("--log-file", metavar="FILE", help="log there instead, in a file of bounded size")
     parser.add_argument("--version", action="version", version=f"memrecalld {memrecalld.__version__}")
     return parser
 

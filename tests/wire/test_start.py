@@ -18,6 +18,7 @@ from tests.support.daemon import START_S, STOP_S, DaemonProcess
 from tests.support.wire import WireClient
 
 FAILED_START = 3
+ALREADY_SERVED = 4
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def command(*arguments):
     return [sys.executable, "-m", "memrecalld.server.main", *arguments]
 
 
-def refused(place, *arguments, **environment):
+def refused(place, *arguments, status=FAILED_START, **environment):
     """Standard error of a daemon that refuses to start."""
     done = subprocess.run(
         command(*arguments),
@@ -43,7 +44,7 @@ def refused(place, *arguments, **environment):
         timeout=START_S,
         check=False,
     )
-    assert done.returncode == FAILED_START, done.stderr
+    assert done.returncode == status, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("memrecalld: ")
@@ -55,7 +56,7 @@ def refused(place, *arguments, **environment):
 
 async def test_a_second_daemon_is_told_what_to_do_and_leaves_the_first_one_its_socket(place):
     place.start()
-    said = await asyncio.to_thread(refused, place)
+    said = await asyncio.to_thread(refused, place, status=ALREADY_SERVED)
     assert f"another memrecalld serves {place.socket}" in said
     assert "stop it first" in said and "memrecall status" in said
     async with await WireClient.connect(place.socket) as client:
