@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -151,6 +151,19 @@ class InvertedIndex:
         united = marks[ordinals]
         marks[ordinals] = 0
         return Occurrences(ordinals, united)
+
+    def masks(self, document: Document, keys: Iterable[str]) -> dict[str, int] | None:
+        """Those of ``keys`` that ``document`` is filed under, with the fields that hold them.
+
+        ``None`` if the index holds no such document, or another version of it.
+        """
+        place = self._place(document)
+        if not self._is_at(place, document) or self[place] != document:
+            return None
+        first = self._ordinals[place] << FIELD_BITS
+        end = first + (1 << FIELD_BITS)
+        found = ((key, self._postings.find(key, first, end)) for key in keys)
+        return {key: number - first for key, number in found if number is not None}
 
     @property
     def capacity(self) -> int:

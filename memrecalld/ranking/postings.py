@@ -67,6 +67,14 @@ class Postings:
         # Of a copy, since a ``bytearray`` that is looked at cannot change its size.
         return np.frombuffer(bytes(numbers), np.uint32)
 
+    def find(self, key: str, first: int, end: int) -> int | None:
+        """The smallest number under ``key`` that is at least ``first`` and below ``end``."""
+        numbers = self._numbers.get(key)
+        if isinstance(numbers, bytearray):
+            at = _place(numbers, first)
+            numbers = _PACKED.unpack_from(numbers, at)[0] if at < len(numbers) else None
+        return numbers if numbers is not None and first <= numbers < end else None
+
 
 def _place(numbers: bytearray, number: int) -> int:
     """Where in ``numbers`` the first that is not below ``number`` begins."""

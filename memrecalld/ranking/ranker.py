@@ -181,12 +181,16 @@ def rank(
     return ranked
 
 
-def explain(document: Document, query: Query, weights: Weights) -> Explanation:
+def explain(
+    document: Document, query: Query, weights: Weights, keys: Mapping[str, int] | None = None
+) -> Explanation:
     """What ``document`` has of ``query``, whether or not that is enough.
 
-    ``weights`` are of the store that holds it.
+    ``weights`` are of the store that holds it. ``keys`` are its ``document_keys``, at least those that the
+    query asks for, where the caller has them.
     """
-    keys = document_keys(document)
+    if keys is None:
+        keys = document_keys(document)
     score = evidence = 0
     matches: list[Match] = []
     for term, weight in zip(query.terms, weights.terms, strict=True):

@@ -68,7 +68,13 @@ class IndexedPool:
         known, weights = self._weights or (None, None)
         if weights is None or known is not query:
             weights = Retrieval(self._indexes, query).weights
-        return explain(document, query, weights)
+        return explain(document, query, weights, self._keys(document, query))
+
+    def _keys(self, document: Document, query: Query) -> dict[str, int] | None:
+        """What the index says of ``document``, which saves taking it apart again."""
+        asked = [key for term in query.terms for _, keys in term.forms for key in keys]
+        held = (index.masks(document, asked) for index in self._indexes)
+        return next((keys for keys in held if keys is not None), None)
 
     def _current(self, keep: Keep) -> Keep:
         """``keep`` for what an index gives: not the former self of a note that is on its way."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memrecalld.memory.document import Document
 from memrecalld.ranking.inverted import FIELD_BITS
-from memrecalld.ranking.keys import BODY, DESCRIPTION, TITLE
+from memrecalld.ranking.keys import BODY, DESCRIPTION, TITLE, document_keys, query_terms
 from memrecalld.ranking.retrieval import RankerIndex
 from memrecalld.ranking.search import recent
 from tests.ranking.folders import Folder, assert_equal_to_ranker, everything, found, pool
@@ -184,6 +184,24 @@ def test_occurrences_tell_for_each_group_of_keys_which_fields_hold_one(others):
         }
     assert len(index.occurrences([("absent",)]).ordinals) == 0
     assert len(index.occurrences([]).ordinals) == 0
+
+
+@STEADY
+@given(FOLDERS, TEXT)
+def test_the_index_explains_a_note_as_the_note_itself_does(folders, query):
+    terms = query_terms(query)
+    asked = [key for term in terms.terms for _, keys in term.forms for key in keys]
+    for folder in folders:
+        for document in folder.documents.values():
+            held = document_keys(document)
+            assert folder.index.masks(document, asked) == {key: held[key] for key in asked if key in held}
+
+
+def test_an_index_says_nothing_of_a_note_that_it_does_not_hold():
+    index = Folder([note("Deploy", relative_path="b")]).index
+    assert index.masks(note("Deploy", relative_path="a"), ["deploy"]) is None
+    assert index.masks(note("Deploy now", relative_path="b"), ["deploy"]) is None
+    assert index.masks(note("Deploy", relative_path="b"), ["deploy", "now"]) == {"deploy": TITLE}
 
 
 def test_notes_that_come_and_go_leave_nothing_behind():
