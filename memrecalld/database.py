@@ -22,11 +22,14 @@ _ASIDE: Final = ".set-aside"
 _BUSY_S: Final = 1.0
 
 
-def open_database(path: Path, *, version: int, schema: str, check: bool = True) -> sqlite3.Connection | None:
+def open_database(
+    path: Path, *, version: int, schema: str, check: bool = True, quiet: bool = False
+) -> sqlite3.Connection | None:
     """Open or create a database with a schema; ``None`` where that is impossible, which is logged once.
 
     ``version`` is kept in the file (``PRAGMA user_version``); a file of another version is set aside.
-    ``check`` reads the whole file for damage; without, it shows when it is met.
+    ``check`` reads the whole file for damage; without, it shows when it is met. With ``quiet`` it is not
+    logged that there can be none, which is for trying again.
     """
     try:
         make_private_directory(path.parent)
@@ -35,9 +38,10 @@ def open_database(path: Path, *, version: int, schema: str, check: bool = True) 
             set_aside(path)
             connection = _open(path, version, schema, check)
     except (OSError, sqlite3.Error) as error:
-        _log.warning("%s cannot be used (%s); going on without it", path.name, _reason(error))
+        if not quiet:
+            _log.warning("%s cannot be used (%s); going on without it", path.name, _reason(error))
         return None
-    if connection is None:
+    if connection is None and not quiet:
         _log.warning("%s cannot be used; going on without it", path.name)
     return connection
 

@@ -46,7 +46,8 @@ class DeliveredDocument(DocumentSummary, frozen=True, kw_only=True, rename="came
     """At most 1,200 characters."""
     truncated: bool
     """The note goes on beyond ``body``."""
-    matched: tuple[Match, ...] = ()
+    matched: tuple[Match, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Empty where only the model chose the note; absent outside of a query."""
     score: float | None = None
     """The ranking's score, where the document comes from a search."""
 
@@ -66,7 +67,11 @@ def summarize(document: Document, now_ns: int) -> DocumentSummary:
 
 
 def describe(
-    document: Document, now_ns: int, *, matched: tuple[Match, ...] = (), score: float | None = None
+    document: Document,
+    now_ns: int,
+    *,
+    matched: tuple[Match, ...] | msgspec.UnsetType = msgspec.UNSET,
+    score: float | None = None,
 ) -> DeliveredDocument:
     """A note of the catalog as a delivery or a search result holds it."""
     return DeliveredDocument(

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from memrecalld.errors import MemrecallError, SelectionError, TurnNotYours
+from memrecalld.errors import MemrecallError, SelectionError, TooManyTurns, TurnNotYours
 from memrecalld.memory.document import Document
 from memrecalld.ranking.keys import query_terms
 from memrecalld.ranking.manifest import Manifest
@@ -28,6 +28,12 @@ SELECTION_S: Final = 30.0
 HELD_SESSIONS: Final = 2_048
 """Sessions kept in memory. Beyond, the least recently used without an open turn is dropped; its delivered set
 stays in the store."""
+
+HELD_SESSION_S: Final = 3_600.0
+"""A session that was not used for so long is dropped from memory, too."""
+
+MAX_OPEN_TURNS: Final = HELD_SESSIONS
+"""Beyond, the oldest detached turn expires; without one, no turn can be opened."""
 
 
 class Catalog(Protocol):
@@ -92,9 +98,13 @@ class Engine:
     # Turns ----------------------------------------------------------------------------------------
 
     def start(self, key: SessionKey, request: RecallRequest, listener: Listener, owner: object) -> Turn:
-        """Open a turn; an open one of the same session and agent is superseded."""
+        """Open a turn; an open one of the same session and agent is superseded.
+
+        Raises ``TooManyTurns`` while too many are open.
+        """
         if (earlier := self._turns.get(key)) is not None:
             earlier.finish("new_query")
+        self._make_room()
         session = self._session(key)
         session.last_ended = None
         session.remember_tools(request.recent_tools)
@@ -110,23 +120,13 @@ class Engine:
             selecting=self.selection is not None and self.selection.available,
         )
         self._turns[key] = turn
+        session.last_turn = turn.id
         if request.detached:
             self._expiry[turn.id] = self._clock.call_later(DETACHED_TURN_S, lambda: turn.finish("expired"))
         else:
             self._owners[turn.id] = owner
 
-        def ready(pool: Pool | MemrecallError) -> None:
-            try:
-                if isinstance(pool, MemrecallError):
-                    turn.on_pool_failed(pool)
-                else:
-                    turn.on_pool(pool)
-            except Exception:
-                # A fault of ours, which is reported further up; nobody is to wait for this turn for ever.
-                turn.finish("failed", prompt_discarded=True)
-                raise
-
-        self.catalog.pool(request.project_root, request.exclude_layouts, ready)
+        self.read(turn)
         return turn
 
     def tool_result(
@@ -173,6 +173,16 @@ class Engine:
         """The owner's connection is gone: its attached turns end."""
         for turn in [turn for turn in self._turns.values() if self._owners.get(turn.id) is owner]:
             turn.finish("abort")
+
+    def discard_prompt(self, turn: Turn) -> None:
+        """The client threw away the prompt of a turn that was answered already.
+
+        A session that has gone on since has gone on with that prompt.
+        """
+        if turn.open:
+            turn.finish("abort", prompt_discarded=True)
+        elif turn.session.last_turn == turn.id:
+            turn.discard_prompt()
 
     def shutdown(self) -> None:
         """The daemon is stopping: every open turn ends."""
@@ -222,6 +232,20 @@ class Engine:
         return len(self._turns)
 
     # Services of the turns ------------------------------------------------------------------------
+
+    def read(self, turn: Turn) -> None:
+        def ready(pool: Pool | MemrecallError) -> None:
+            try:
+                if isinstance(pool, MemrecallError):
+                    turn.on_pool_failed(pool)
+                else:
+                    turn.on_pool(pool)
+            except Exception:
+                # A fault of ours, which is reported further up; nobody is to wait for this turn for ever.
+                turn.finish("failed", prompt_discarded=True)
+                raise
+
+        self.catalog.pool(turn.request.project_root, turn.request.exclude_layouts, ready)
 
     def select(self, turn: Turn, query: str, manifest: Manifest, done: Done) -> Callable[[], None]:
         if self.selection is None:  # the configuration took it away while the notes were read
@@ -274,16 +298,29 @@ class Engine:
         if session is None:
             session = Session(key, self._store)
             self._drop_idle_sessions()
-        self._sessions[key] = session
+        session.used = self._clock.monotonic()
+        self._sessions[key] = session  # most recent last
         return session
 
     def _drop_idle_sessions(self) -> None:
-        if len(self._sessions) < HELD_SESSIONS:
-            return
-        for key in list(self._sessions):
+        surplus = len(self._sessions) - HELD_SESSIONS + 1
+        oldest = self._clock.monotonic() - HELD_SESSION_S
+        idle: list[SessionKey] = []
+        for key, session in self._sessions.items():
+            if len(idle) >= surplus and session.used > oldest:
+                break
             if key not in self._turns:
-                del self._sessions[key]
-                return
+                idle.append(key)
+        for key in idle:
+            del self._sessions[key]
+
+    def _make_room(self) -> None:
+        if len(self._turns) < MAX_OPEN_TURNS:
+            return
+        detached = next((turn for turn in self._turns.values() if turn.id in self._expiry), None)
+        if detached is None:
+            raise TooManyTurns(f"{MAX_OPEN_TURNS} turns are open; end some of them, or cancel them")
+        detached.finish("expired")
 
     def _check_owner(self, turn: Turn, owner: object) -> None:
         if self._owners.get(turn.id, owner) is not owner:

@@ -11,8 +11,8 @@ from typing import Protocol
 from memrecalld.errors import MemrecallError
 from memrecalld.recall.delivery import Delivery
 from memrecalld.recall.outcome import Outcome
-from memrecalld.recall.session import SessionKey
-from memrecalld.recall.turn import Answer, FastResult, Listener, RecallRequest, TakeBack, ToolResult
+from memrecalld.recall.session import Handover, SessionKey
+from memrecalld.recall.turn import Answer, FastResult, Listener, RecallRequest, ToolResult
 
 
 class Observer(Protocol):
@@ -39,8 +39,8 @@ class ObservedListener:
         self._key = key
         self._request = request
 
-    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
-        if not self._listener.fast(result, take_back):
+    def fast(self, result: FastResult, handover: Handover | None) -> bool:
+        if not self._listener.fast(result, handover):
             return False
         self._observer.handed_over(self._key, self._request, result.turn_id, result.delivery)
         return True
@@ -55,8 +55,8 @@ def observed_answer(
 ) -> Answer:
     """``answer``, and an observer hears of the delivery that it took."""
 
-    def observed(result: ToolResult, take_back: TakeBack | None) -> bool:
-        if not answer(result, take_back):
+    def observed(result: ToolResult, handover: Handover | None) -> bool:
+        if not answer(result, handover):
             return False
         if result.delivery is not None:
             observer.handed_over(key, request, turn_id, result.delivery)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -11,6 +12,9 @@ from memrecalld.memory.document import Document
 
 REMEMBERED_TOOLS: Final = 20
 """Distinct tool names a session remembers, most recent last."""
+
+REMEMBERED_NOTES: Final = 4_096
+"""Notes of one session's delivered set, 0.5 MB: no context holds as many."""
 
 
 class SessionKey(NamedTuple):
@@ -36,11 +40,28 @@ class DeliveredStore(Protocol):
         """Forget the session's whole set."""
 
 
-class Handover(NamedTuple):
-    """One hand-over, and what it displaced, so that it can be taken back."""
+class Handover:
+    """Notes on their way to a session: given to no other turn from now on, and recorded when they go out."""
 
-    entries: Mapping[bytes, bytes]
-    previous: Mapping[bytes, bytes]
+    def __init__(
+        self, delivered: DeliveredSet, entries: Mapping[bytes, bytes], previous: Mapping[bytes, bytes]
+    ) -> None:
+        self.entries: Final = entries
+        """Note identities and content hashes."""
+        self.previous: Final = previous
+        """What the session had of the same notes before."""
+        self.recorded = False
+        self._delivered = delivered
+
+    def record(self) -> None:
+        """Make it outlive the process; to be called right before the notes are written to a socket."""
+        if not self.recorded:
+            self.recorded = True
+            self._delivered.record(self)
+
+    def take_back(self) -> None:
+        """The notes were never sent, or the prompt that they went into was thrown away."""
+        self._delivered.take_back(self)
 
 
 class DeliveredSet:
@@ -48,7 +69,8 @@ class DeliveredSet:
 
     A note counts as delivered while its content is the one that went out last. A changed note may go out
     again, and so may one that was changed back, since what the model saw last was the text in between. A
-    moved note keeps its content and is not repeated.
+    moved note keeps its content and is not repeated. Of more than ``REMEMBERED_NOTES`` the oldest are
+    forgotten.
     """
 
     def __init__(self, key: SessionKey, store: DeliveredStore) -> None:
@@ -69,29 +91,40 @@ class DeliveredSet:
         return last == document.content_hash
 
     def hand_over(self, documents: Iterable[Document]) -> Handover:
-        """Record that ``documents`` go out now; call it before they are written to a socket."""
+        """``documents`` go out now."""
         entries = {identity(document): document.content_hash for document in documents}
         previous = {key: self._entries[key] for key in entries if key in self._entries}
-        self._store.put(self._key, entries)
         for key, content in entries.items():
             self._replace(key, content)
-        return Handover(entries, previous)
+        return Handover(self, entries, previous)
+
+    def record(self, handover: Handover) -> None:
+        """Write down what still holds of a hand-over."""
+        self._store.put(self._key, self._held(handover))
+        if len(self._entries) > REMEMBERED_NOTES:
+            oldest = list(itertools.islice(self._entries, len(self._entries) - REMEMBERED_NOTES))
+            for key in oldest:
+                self._replace(key, None)
+            self._store.delete(self._key, oldest)
 
     def take_back(self, handover: Handover) -> None:
-        """Undo a hand-over whose prompt was thrown away; what replaced it since stays."""
+        """Undo a hand-over; what replaced it since stays."""
         for key, content in handover.entries.items():
             if self._entries.get(key) == content:
                 self._replace(key, handover.previous.get(key))
-        self._store.delete(self._key, handover.entries)
-        kept = {key: self._entries[key] for key in handover.entries if key in self._entries}
-        if kept:
-            self._store.put(self._key, kept)
+        if handover.recorded:
+            self._store.delete(self._key, handover.entries)
+            if kept := self._held(handover):
+                self._store.put(self._key, kept)
 
     def clear(self) -> None:
-        """The context was cleared or compacted: everything may be delivered again."""
+        """The session's context was cleared or compacted: it holds nothing any more."""
+        self._store.clear(self._key)
         self._entries.clear()
         self._contents.clear()
-        self._store.clear(self._key)
+
+    def _held(self, handover: Handover) -> dict[bytes, bytes]:
+        return {key: self._entries[key] for key in handover.entries if key in self._entries}
 
     def _replace(self, key: bytes, content: bytes | None) -> None:
         last = self._entries.pop(key, None)
@@ -112,6 +145,10 @@ class Session:
         self.delivered = DeliveredSet(key, store)
         self.last_ended: tuple[str, Literal["already_delivered", "no_relevant_results"]] | None = None
         """Turn id and reason of a last turn that ended with nothing left to deliver."""
+        self.last_turn: str | None = None
+        """Id of the turn that was opened last."""
+        self.used = 0.0
+        """When it was last used, on the engine's clock."""
         self._tools: dict[str, None] = {}
 
     def remember_tools(self, names: Sequence[str]) -> None:
@@ -132,24 +169,3 @@ def identity(document: Document) -> bytes:
     """A note's identity in delivered sets: a digest of its path, since paths must not lie around in state
     files."""
     return blake2b(document.path.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-class MemoryStore:
-    """A delivered store that forgets with the process."""
-
-    def __init__(self) -> None:
-        self._sets: dict[SessionKey, dict[bytes, bytes]] = {}
-
-    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
-        return self._sets.get(key, {})
-
-    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
-        self._sets.setdefault(key, {}).update(entries)
-
-    def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
-        entries = self._sets.get(key, {})
-        for each in identities:
-            entries.pop(each, None)
-
-    def clear(self, key: SessionKey) -> None:
-        self._sets.pop(key, None)

@@ -5,24 +5,38 @@ Sessions and notes are digests here: the file tells nobody what was asked, or wh
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from memrecalld.database import open_database
+from memrecalld.database import open_database, set_aside
+from memrecalld.recall.backlog import Backlog
 from memrecalld.recall.clock import Clock
-from memrecalld.recall.session import DeliveredStore, MemoryStore, SessionKey
+from memrecalld.recall.session import SessionKey
 
 _log = logging.getLogger("memrecalld.recall")
 
 KEPT_DAYS: Final = 90
-"""Sessions untouched for longer are forgotten: no host keeps a conversation's context that long."""
+"""A session untouched on so many later days of use is forgotten: no host keeps a context that long.
+
+Days of use and not of the calendar, so that a clock that jumps, either way, makes nobody's session old.
+"""
 
 KEPT_ENTRIES: Final = 200_000
-"""Deliveries kept in all, some 20 MB; beyond, the oldest sessions are forgotten."""
+"""Deliveries kept in all, some 20 MB; beyond, the sessions untouched for longest are forgotten."""
+
+RETRY_S: Final = 5.0
+"""How often a file that cannot be written is tried again."""
+
+_PRUNE_EVERY: Final = 10_000
+"""Deliveries between two looks at what is too old or too much, 0.1 s each."""
+
+_BUSY_MS: Final = 20
+"""How long another process may hold the file: recalls wait meanwhile."""
 
 _VERSION: Final = 1
 _SCHEMA: Final = """
@@ -37,107 +51,163 @@ CREATE INDEX IF NOT EXISTS delivered_by_day ON delivered (day);
 """
 
 _DAY_NS: Final = 86_400_000_000_000
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def open_store(path: Path, clock: Clock) -> DeliveredStore:
-    """The store in a file, or one in memory where there can be no file."""
-    connection = open_database(path, version=_VERSION, schema=_SCHEMA)
-    return MemoryStore() if connection is None else SQLiteStore(connection, clock)
+def open_store(path: Path, clock: Clock, count: Callable[[str], None]) -> SQLiteStore:
+    """The store in the file at ``path``, which need not be usable now. ``count`` is told of failures."""
+    return SQLiteStore(path, clock, count)
 
 
 class SQLiteStore:
-    """A store in a database; once that fails, what is new is kept in memory only, and said once."""
+    """A store in a database. While that cannot be written, what is new is kept in memory, and written once it
+    can; both is said once. A damaged file is set aside."""
 
-    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
-        self._connection = connection
+    def __init__(self, path: Path, clock: Clock, count: Callable[[str], None]) -> None:
+        self._path = path
         self._clock = clock
-        self._failed: MemoryStore | None = None
-        self._prune()
+        self._count = count
+        self._day = 0
+        self._until_prune = _PRUNE_EVERY
+        self._backlog = Backlog()
+        self._failing = False
+        self._tried = clock.monotonic()
+        self._connection = self._open()
+        if self._connection is None:
+            self._fail("unusable")
 
     def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
-        try:
-            stored = dict(
-                self._connection.execute(
-                    "SELECT identity, content FROM delivered WHERE session = ?", (_digest(key),)
+        """The session's delivered set, oldest first: note identity to content hash."""
+        session = _digest(key)
+        stored: dict[bytes, bytes] = {}
+        if self._connection is not None:
+            try:
+                stored = dict(
+                    self._connection.execute(
+                        "SELECT identity, content FROM delivered WHERE session = ? ORDER BY day", (session,)
+                    )
                 )
-            )
-        except sqlite3.Error as error:
-            self._fail(error)
-            stored = {}
-        return stored if self._failed is None else {**stored, **self._failed.load(key)}
+            except sqlite3.Error as error:
+                self._on_error(error)
+        return self._backlog.over(session, stored)
 
     def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
-        session, day = _digest(key), self._clock.now_ns() // _DAY_NS
-        rows = [(session, identity, content, day) for identity, content in entries.items()]
-        self._write("INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?)", rows)
-        if self._failed is not None:
-            self._failed.put(key, entries)
+        """Add or replace entries; returns when they are safe from a kill of the process."""
+        if entries:
+            self._backlog.change(_digest(key), entries)
+            self._write()
 
     def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
-        session = _digest(key)
-        gone = list(identities)
-        self._write(
-            "DELETE FROM delivered WHERE session = ? AND identity = ?", [(session, each) for each in gone]
-        )
-        if self._failed is not None:
-            self._failed.delete(key, gone)
+        """Take entries out again."""
+        self._backlog.change(_digest(key), dict.fromkeys(identities))
+        self._write()
 
     def clear(self, key: SessionKey) -> None:
-        self._write("DELETE FROM delivered WHERE session = ?", [(_digest(key),)])
-        if self._failed is not None:
-            self._failed.clear(key)
+        """Forget the session's whole set."""
+        self._backlog.clear(_digest(key))
+        self._write()
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        try:
-            if len(rows) == 1:
-                self._connection.execute(statement, rows[0])
-            else:
-                self._connection.execute("BEGIN")
-                self._connection.executemany(statement, rows)
-                self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            self._fail(error)
+    # The file -------------------------------------------------------------------------------------
 
-    def _prune(self) -> None:
-        """Bounded by age and by count, whole sessions at a time: a half-forgotten one would repeat itself."""
-        oldest = self._clock.now_ns() // _DAY_NS - KEPT_DAYS
-        self._write(
-            "DELETE FROM delivered WHERE session IN "
-            "(SELECT session FROM delivered GROUP BY session HAVING max(day) < ?)",
-            [(oldest,)],
-        )
+    def _open(self) -> sqlite3.Connection | None:
+        connection = open_database(self._path, version=_VERSION, schema=_SCHEMA, quiet=self._failing)
+        if connection is None:
+            return None
         try:
-            (count,) = self._connection.execute("SELECT count(*) FROM delivered").fetchone()
-            sessions = (
-                self._connection.execute(
-                    "SELECT session, count(*) FROM delivered GROUP BY session ORDER BY max(day)"
-                ).fetchall()
-                if count > KEPT_ENTRIES
-                else []
-            )
+            connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+            (day,) = connection.execute("SELECT max(day) FROM delivered").fetchone()
+            self._day = max(self._day, day or 0)
+            self._prune(connection)
+        except sqlite3.Error:
+            connection.close()
+            return None
+        return connection
+
+    def _write(self) -> None:
+        """Write what is waiting, which is one change unless there were failures."""
+        if self._failing:
+            now = self._clock.monotonic()
+            if now - self._tried < RETRY_S:
+                return
+            self._tried = now
+        if self._connection is None:
+            self._connection = self._open()
+            if self._connection is None:
+                self._fail("unusable")
+                return
+        try:
+            self._write_backlog(self._connection)
         except sqlite3.Error as error:
-            self._fail(error)
+            self._on_error(error)
             return
-        surplus = []
-        for session, entries in sessions:
-            if count <= KEPT_ENTRIES:
-                break
-            surplus.append((session,))
-            count -= entries
-        if surplus:
-            self._write("DELETE FROM delivered WHERE session = ?", surplus)
+        if self._failing:
+            self._failing = False
+            _log.warning("delivered notes are written to %s again", self._path.name)
 
-    def _fail(self, error: sqlite3.Error) -> None:
-        if self._failed is None:
-            self._failed = MemoryStore()
-            name = getattr(error, "sqlite_errorname", type(error).__name__)
-            _log.warning("delivered notes are remembered in memory only from now on (%s)", name)
+    def _write_backlog(self, connection: sqlite3.Connection) -> None:
+        # A clock that was set back makes nothing older than what was written before.
+        self._day = max(self._day, self._clock.now_ns() // _DAY_NS)
+        statements = self._backlog.statements(self._day)
+        if len(statements) == 1:
+            connection.execute(*statements[0])
+        else:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement, values in statements:
+                    connection.execute(statement, values)
+                connection.execute("COMMIT")
+            except sqlite3.Error:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        self._backlog = Backlog()
+        self._until_prune -= len(statements)
+        if self._until_prune <= 0:
+            self._until_prune = _PRUNE_EVERY
+            self._prune(connection)
+
+    def _prune(self, connection: sqlite3.Connection) -> None:
+        """Bounded by age and by count, whole sessions at a time: a half-forgotten one would repeat itself."""
+        oldest = connection.execute(
+            "SELECT DISTINCT day FROM delivered ORDER BY day DESC LIMIT 1 OFFSET ?", (KEPT_DAYS,)
+        ).fetchone()
+        if oldest is not None:
+            connection.execute(
+                "DELETE FROM delivered WHERE session IN "
+                "(SELECT session FROM delivered GROUP BY session HAVING max(day) <= ?)",
+                oldest,
+            )
+        (surplus,) = connection.execute("SELECT count(*) - ? FROM delivered", (KEPT_ENTRIES,)).fetchone()
+        if surplus <= 0:
+            return
+        sessions = connection.execute(
+            "SELECT session, count(*) FROM delivered GROUP BY session ORDER BY max(day)"
+        ).fetchall()
+        for session, entries in sessions:
+            connection.execute("DELETE FROM delivered WHERE session = ?", (session,))
+            surplus -= entries
+            if surplus <= 0:
+                return
+
+    def _on_error(self, error: sqlite3.Error) -> None:
+        self._fail(getattr(error, "sqlite_errorname", type(error).__name__))
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+            self.close()
+            with contextlib.suppress(OSError):
+                set_aside(self._path)
+
+    def _fail(self, reason: str) -> None:
+        self._count(f"state.failed.{reason}")
+        if not self._failing:
+            self._failing = True
+            self._tried = self._clock.monotonic()
+            _log.warning("delivered notes are remembered in memory until they can be written (%s)", reason)
 
 
 def _digest(key: SessionKey) -> bytes:

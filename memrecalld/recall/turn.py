@@ -1,7 +1,8 @@
 """One recall, from the user's query to its one outcome.
 
     scanning ──pool──▶ selecting ──selection──▶ settled ──tool result──▶ ended
-        └──────── no selector, or nothing to ask it ─▶┘
+     ▲    │ └──────── no selector, or nothing to ask it ─▶┘
+     └────┘ a part of the notes, and nothing in it
 
 Beside that runs the initial wait. It ends on whichever comes first: the fast result is published, recall
 settles, or the ceiling. A turn may end in every state; it ends once, and everything that arrives later finds
@@ -25,13 +26,21 @@ from memrecalld.ranking.noise import is_tool_noise, tool_aliases
 from memrecalld.ranking.ranker import Explanation
 from memrecalld.ranking.scorer import Match, Ranked
 from memrecalld.ranking.text import strip_recalled
-from memrecalld.recall.clock import Clock
+from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, Delivery, compose
 from memrecalld.recall.outcome import DeliveryPoint, DiscardReason, Outcome, Strategy
 from memrecalld.recall.session import Handover, Session
 
 INITIAL_WAIT_S: Final = 0.100
 """Ceiling of the initial wait. A ceiling and not a cost: most waits end with the fast result, in a few ms."""
+
+READ_ON_S: Final = 2.0
+"""How long a turn that found nothing in a part of the notes waits for the rest: the first reading of some
+20,000 notes. What is not there by then is on a file system that does not answer."""
+
+_READ_AGAIN_S: Final = 0.03
+"""The pause between two looks at what was read meanwhile; what is not indexed yet costs each look some of the
+time of all clients."""
 
 EndedBy = Literal["published", "settled", "ceiling"]
 ToolResultState = Literal["pending", "delivered", "already_delivered", "no_relevant_results", "none"]
@@ -101,6 +110,9 @@ class Services(Protocol):
     ) -> Callable[[], None]:
         """Ask the model, for a bounded time; returns what closes the question."""
 
+    def read(self, turn: Turn) -> None:
+        """Call ``on_pool`` or ``on_pool_failed`` with the notes as they are now, soon."""
+
     def reread(self, documents: Sequence[Document], done: Callable[[list[Document] | None], None]) -> None:
         """The documents as they are on disk now, without those that are gone; ``None``: not to be had now."""
 
@@ -108,21 +120,20 @@ class Services(Protocol):
         """The turn has ended; called exactly once."""
 
 
-TakeBack = Callable[[], None]
-"""Undoes a hand-over that was written and turns out never to have been read."""
-
-
 class Listener(Protocol):
     """Where a turn's results go."""
 
-    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
-        """The initial wait is over. ``False`` says that nobody is there any more."""
+    def fast(self, result: FastResult, handover: Handover | None) -> bool:
+        """The initial wait is over; ``handover`` is to be recorded before ``result`` is written.
+
+        ``False`` says that nobody is there any more.
+        """
 
     def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
         """The turn's one outcome; ``error`` where it failed."""
 
 
-Answer = Callable[[ToolResult, TakeBack | None], bool]
+Answer = Callable[[ToolResult, Handover | None], bool]
 """Where the answer at a tool result goes; as ``Listener.fast``."""
 
 
@@ -158,7 +169,9 @@ class Turn:
         self._waiting = True
         self._rereading = False
         self._started = clock.monotonic()
+        self._read_until = self._started + READ_ON_S
         self._selection_started = 0.0
+        self._query_length = len(request.query)
         self._query = strip_recalled(request.query)
         self._terms = Query(())
         self._pool: Pool | None = None
@@ -172,31 +185,43 @@ class Turn:
         self._scan_ms = self._rank_ms = self._select_ms = self._wait_ms = 0.0
         self._close_selection: Callable[[], None] | None = None
         self._ceiling = clock.call_later(INITIAL_WAIT_S, self._on_ceiling)
+        self._next_read: Timer | None = None
 
     @property
     def open(self) -> bool:
         """The turn has not ended."""
         return self._state is not _State.ENDED
 
+    @property
+    def handed_over(self) -> bool:
+        """The client was given something that was not taken back."""
+        return bool(self._handovers)
+
     # Events: the catalog --------------------------------------------------------------------------
 
     def on_pool(self, pool: Pool) -> None:
-        """The notes are known: rank them, publish the fast result, ask the selector."""
+        """The notes are known: rank them, publish the fast result, ask the selector.
+
+        Where only a part of them is and nothing in it was asked for, the turn goes on reading.
+        """
         if self._state is not _State.SCANNING:
             return
         scanned_at = self._clock.monotonic()
         self._scan_ms = (scanned_at - self._started) * 1e3
         self._scanned = pool.size
         self._terms = query_terms(self._query)
-        self._pool = pool
-        self._state = _State.SELECTING
         keep = self._recallable()
         limit = LEXICAL_CANDIDATES if self._selecting else REFINED_DOCUMENTS
         now_ns = self._clock.now_ns()
         self._ranked = pool.search(self._terms, limit=limit, now_ns=now_ns, keep=keep)
-        self._repeats = not self._ranked and self._matches_only_delivered(pool, now_ns)
-        self._partial = pool.partial
         self._rank_ms = (self._clock.monotonic() - scanned_at) * 1e3
+        self._partial = pool.partial
+        if self._partial and not self._ranked and self._terms.carries and scanned_at < self._read_until:
+            self._next_read = self._clock.call_later(_READ_AGAIN_S, lambda: self._services.read(self))
+            return
+        self._pool = pool
+        self._state = _State.SELECTING
+        self._repeats = not self._ranked and self._matches_only_delivered(pool, now_ns)
         if not self._selecting:
             self._settle(self._best(REFINED_DOCUMENTS), "heuristic")
         elif not self._terms.carries:
@@ -204,7 +229,8 @@ class Turn:
             self._settle([], "none")
         else:
             if self._waiting and self._ranked:
-                self._end_wait("published", self._deliver("fast", "heuristic", self._best(FAST_DOCUMENTS)))
+                delivery, handover = self._deliver("fast", "heuristic", self._best(FAST_DOCUMENTS))
+                self._end_wait("published", delivery, handover)
             self._ask(pool, keep, now_ns)
 
     def on_pool_failed(self, error: MemrecallError) -> None:
@@ -213,8 +239,9 @@ class Turn:
             return
         self._scan_ms = (self._clock.monotonic() - self._started) * 1e3
         if self._waiting:
-            self._end_wait("settled", None, pending=False)
-        self._end("discarded", "failed", error=error)
+            self._end_wait("settled", pending=False)
+        if self.open:
+            self._end("discarded", "failed", error=error)
 
     # Events: the selector -------------------------------------------------------------------------
 
@@ -247,9 +274,10 @@ class Turn:
         self._ranked = []
         if not documents:
             if self._waiting:
-                self._end_wait("settled", None, pending=False)
-            repeats = self._repeats and strategy != "model"
-            self._end("discarded", "already_delivered" if repeats else "no_relevant_results")
+                self._end_wait("settled", pending=False)
+            if self.open:
+                repeats = self._repeats and strategy != "model"
+                self._end("discarded", "already_delivered" if repeats else "no_relevant_results")
         elif not self._undelivered(documents):
             self._end("discarded", "already_delivered")
         elif self._waiting:
@@ -262,18 +290,19 @@ class Turn:
         if self._state is not _State.SETTLED or not self._waiting or documents is None:
             return  # cancelled, or at the ceiling, while the notes were read again
         if not documents:
-            self._end_wait("settled", None, pending=False)
-            self._end("discarded", "no_relevant_results")
+            self._end_wait("settled", pending=False)
+            if self.open:
+                self._end("discarded", "no_relevant_results")
             return
-        delivery = self._deliver("refined", self._refined_strategy(), documents)
-        if self._end_wait("settled", delivery, pending=False):
+        delivery, handover = self._deliver("refined", self._refined_strategy(), documents)
+        if self._end_wait("settled", delivery, handover, pending=False):
             self._end("initial", documents=len(documents))
 
     # Events: the clock ----------------------------------------------------------------------------
 
     def _on_ceiling(self) -> None:
         if self._waiting:
-            self._end_wait("ceiling", None)
+            self._end_wait("ceiling")
 
     # Events: the client ---------------------------------------------------------------------------
 
@@ -299,21 +328,25 @@ class Turn:
             self._end("discarded", "already_delivered")
             answer(ToolResult(turn_id=self.id, state="already_delivered"), None)
             return
-        delivery = self._deliver("refined", self._refined_strategy(), remaining)
-        take_back = self._take_back_last()
-        if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery), take_back):
+        delivery, handover = self._deliver("refined", self._refined_strategy(), remaining)
+        if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery), handover):
             self._end("tool_result", documents=len(remaining))
         else:
-            take_back()
+            self._take_back(handover)
 
     def finish(self, reason: DiscardReason, *, prompt_discarded: bool = False) -> None:
         """End the turn from outside. With ``prompt_discarded`` what it handed over may be delivered again."""
         if self._state is _State.ENDED:
             return
         if prompt_discarded:
-            for handover in reversed(self._handovers):
-                self.session.delivered.take_back(handover)
+            self.discard_prompt()
         self._end("discarded", reason)
+
+    def discard_prompt(self) -> None:
+        """What was handed over may be delivered again: the prompt that it went into was thrown away."""
+        for handover in reversed(self._handovers):
+            handover.take_back()
+        self._handovers.clear()
 
     # The parts ------------------------------------------------------------------------------------
 
@@ -351,19 +384,29 @@ class Turn:
         phase: Literal["fast", "refined"],
         strategy: Literal["heuristic", "model"],
         documents: Sequence[Document],
-    ) -> Delivery:
-        """Record the hand-over, then build what is handed over: a crash in between repeats nothing."""
-        self._handovers.append(self.session.delivered.hand_over(documents))
-        return compose(phase, strategy, documents, now_ns=self._clock.now_ns(), matched=self._matched)
+    ) -> tuple[Delivery, Handover]:
+        """What is handed over, and the record of it, which is written last: a crash before loses nothing."""
+        delivery = compose(phase, strategy, documents, now_ns=self._clock.now_ns(), matched=self._matched)
+        handover = self.session.delivered.hand_over(documents)
+        self._handovers.append(handover)
+        return delivery, handover
 
-    def _take_back_last(self) -> TakeBack:
-        handover = self._handovers[-1]
-        return lambda: self.session.delivered.take_back(handover)
+    def _take_back(self, handover: Handover) -> None:
+        handover.take_back()
+        self._handovers.remove(handover)
 
     def _matched(self, document: Document) -> tuple[Match, ...]:
         return () if self._pool is None else self._pool.explain(document, self._terms).matches
 
-    def _end_wait(self, ended_by: EndedBy, delivery: Delivery | None, *, pending: bool = True) -> bool:
+    def _end_wait(
+        self,
+        ended_by: EndedBy,
+        delivery: Delivery | None = None,
+        handover: Handover | None = None,
+        *,
+        pending: bool = True,
+    ) -> bool:
+        """``False`` says that nobody is there any more; only a detached turn goes on then."""
         self._waiting = False
         self._ceiling.cancel()
         self._wait_ms = (self._clock.monotonic() - self._started) * 1e3
@@ -372,14 +415,17 @@ class Turn:
             ended_by=ended_by,
             delivery=delivery,
             pending=pending,
-            partial=self._partial,
+            partial=self._partial or self._state is _State.SCANNING,
             wait_ms=round(self._wait_ms, 3),
         )
-        if self._listener.fast(result, None if delivery is None else self._take_back_last()):
+        if self._listener.fast(result, handover):
             if delivery is not None and delivery.phase == "fast":
                 self._fast_documents = len(delivery.documents)
             return True
-        self.finish("abort", prompt_discarded=True)
+        if handover is not None:
+            self._take_back(handover)
+        if not self.request.detached:
+            self.finish("abort")
         return False
 
     def _stop_selection(self) -> None:
@@ -400,6 +446,8 @@ class Turn:
         self._state = _State.ENDED
         self._waiting = False
         self._ceiling.cancel()
+        if self._next_read is not None:
+            self._next_read.cancel()
         self._stop_selection()
         outcome = Outcome(
             turn_id=self.id,
@@ -411,14 +459,17 @@ class Turn:
             fast_documents=self._fast_documents,
             scanned=self._scanned,
             candidates=self._candidates,
-            query_length=len(self.request.query),
+            query_length=self._query_length,
             scan_ms=round(self._scan_ms, 3),
             rank_ms=round(self._rank_ms, 3),
             select_ms=round(self._select_ms, 3),
             wait_ms=round(self._wait_ms, 3),
         )
+        # A turn may be remembered after its end; what it was about need not be.
         self._result = []
         self._pool = None
+        self._query = ""
+        self.request = msgspec.structs.replace(self.request, query="")
         self._services.ended(self, outcome)
         self._listener.ended(outcome, error)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import Any, Final
 
 import msgspec
 from lsprotocol import converters
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcParseError
 
-from memrecalld.server.messages import METHODS, Envelope
+from memrecalld.server.messages import METHODS, Envelope, SentId
 
 CONVERTER: Final = converters.get_converter()
 """lsprotocol's cattrs converter: built once, since that takes far longer than a connection's whole set-up."""
@@ -17,6 +18,8 @@ CONVERTER: Final = converters.get_converter()
 _envelopes: Final = msgspec.json.Decoder(Envelope)
 _decoders: Final = {method: msgspec.json.Decoder(spec.params) for method, spec in METHODS.items()}
 _ids: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_message_ids: Final[msgspec.json.Decoder[int | str]] = msgspec.json.Decoder(SentId)
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[][{}:,]|[^]["{}:,\s]+')
 
 # JavaScript's JSON.stringify writes half of a surrogate pair, as a string cut between the two leaves it, as
 # an escape. It is no Unicode text and strict decoders refuse it, but a query is not to be lost for it.
@@ -68,10 +71,30 @@ def decode_params(method: str, params: msgspec.Raw | msgspec.UnsetType) -> Any: 
 def salvage_id(body: bytes) -> int | str | None:
     """The id of a message that is no valid request otherwise, so that its sender can tell which it was."""
     try:
-        value = msgspec.json.decode(_ids.decode(body)["id"], type=int | str)
+        return _id(_ids.decode(body)["id"])
     except (msgspec.DecodeError, KeyError, RecursionError, UnicodeDecodeError):
         return None
-    return value
+
+
+def id_at_beginning(beginning: bytes) -> int | str | None:
+    """The id of a message of which only the beginning is there; ``None`` if it is not in that."""
+    depth = 0
+    last: deque[bytes] = deque(maxlen=3)
+    for match in _TOKEN.finditer(beginning):
+        token = match[0]
+        # Only what follows a value shows that it is whole.
+        if depth == 1 and token in {b",", b"}"} and list(last)[:2] == [b'"id"', b":"]:
+            return _id(last[-1])
+        depth += (token in {b"{", b"["}) - (token in {b"}", b"]"})
+        last.append(token)
+    return None
+
+
+def _id(value: bytes | msgspec.Raw) -> int | str | None:
+    try:
+        return _message_ids.decode(value)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
 
 
 def encode(message: dict[str, Any]) -> bytes:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-from memrecalld.server.messages import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
+from memrecalld.server.messages import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES, MAX_PASSED_OVER_BYTES
+
+BEGINNING_BYTES: Final = 1024
+"""How much of a message that is too large is looked at: clients write the id before what is long."""
 
 _END: Final = b"\r\n\r\n"
 
@@ -22,11 +25,11 @@ class FramingError(Exception):
     """The stream cannot be followed any further."""
 
 
-class Oversized:
-    """Stands for a body that was passed over since it is larger than a message may be."""
+class Oversized(NamedTuple):
+    """Stands for a body that is passed over since it is larger than a message may be."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    size: int
+    beginning: bytes
 
 
 def frame(body: bytes) -> bytes:
@@ -50,6 +53,11 @@ class FrameReader:
             data = data[skipped:]
         self._buffer += data
 
+    @property
+    def inside(self) -> bool:
+        """A message has begun to arrive and is not there as a whole."""
+        return bool(self._buffer) or self._length is not None or self._to_skip > 0
+
     def frames(self) -> Iterator[bytes | Oversized]:
         """The bodies that are complete.
 
@@ -60,17 +68,20 @@ class FrameReader:
                 length = self._read_header()
                 if length is None:
                     return
-                if length > MAX_MESSAGE_BYTES:
-                    self._skip(length)
-                    yield Oversized(length)
-                    continue
                 self._length = length
-            if len(self._buffer) < self._length:
+            length = self._length
+            oversized = length > MAX_MESSAGE_BYTES
+            wanted = BEGINNING_BYTES if oversized else length
+            if len(self._buffer) < wanted:
                 return
-            body = bytes(self._buffer[: self._length])
-            del self._buffer[: self._length]
+            body = bytes(self._buffer[:wanted])
             self._length = None
-            yield body
+            if oversized:
+                self._skip(length)
+                yield Oversized(length, body)
+            else:
+                del self._buffer[:length]
+                yield body
 
     def _skip(self, length: int) -> None:
         """Drop a body without holding it."""
@@ -102,7 +113,12 @@ class FrameReader:
         if len(lengths) != 1:
             raise FramingError("a header names its Content-Length once")
         value = lengths.pop()
-        # bytes.isdigit() is ASCII only, and the bound keeps int() from reading megabytes of digits.
-        if not value.isdigit() or len(value) > 15:
+        # bytes.isdigit() is ASCII only.
+        if not value.isdigit():
             raise FramingError("Content-Length is the number of bytes of the body")
-        return int(value)
+        length = int(value)
+        if length > MAX_PASSED_OVER_BYTES:
+            raise FramingError(
+                f"a Content-Length beyond {MAX_PASSED_OVER_BYTES}; at most {MAX_MESSAGE_BYTES} bytes are read"
+            )
+        return length

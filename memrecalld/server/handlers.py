@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 from lsprotocol import types
@@ -23,8 +23,8 @@ from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library, ProjectMemory
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.prompt import displayable
-from memrecalld.recall.session import SessionKey
-from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, TakeBack, ToolResult, Turn
+from memrecalld.recall.session import Handover, SessionKey
+from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, ToolResult, Turn
 from memrecalld.server import messages
 from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.codec import CONVERTER
@@ -33,6 +33,9 @@ from memrecalld.server.observers import Observers
 from memrecalld.server.protocol import RecallProtocol
 
 T = TypeVar("T")
+
+_ANSWERED_TURNS: Final = 16
+"""Turns of a connection that are remembered after their response."""
 
 
 class Host(Protocol):
@@ -44,12 +47,17 @@ class Host(Protocol):
     observers: Observers
     client_selection: ClientSelection | None
     """Where the configuration leaves the choice to a client's model."""
-    selector_kind: Literal["none", "openai", "client"]
     started: float
     """``time.monotonic()`` at the start of the daemon."""
 
     @property
     def connection_count(self) -> int: ...
+
+    @property
+    def selector_kind(self) -> Literal["none", "openai", "client"]: ...
+
+    @property
+    def config_error(self) -> str | None: ...
 
 
 class Handlers:
@@ -61,6 +69,7 @@ class Handlers:
         self._connection = connection
         self._folders: list[str] = []
         self._turns: dict[messages.MessageId, Turn] = {}
+        self._answered: dict[messages.MessageId, Turn] = {}
 
     def register(self, protocol: RecallProtocol) -> None:
         """Bind the methods."""
@@ -89,6 +98,10 @@ class Handlers:
         self._host.observers.discard(self._connection)
         if self._host.client_selection is not None:
             self._host.client_selection.discard(self._connection)
+
+    def count(self, event: str) -> None:
+        """Something happened to the connection that the daemon's status is to show."""
+        self._engine.telemetry.count(event)
 
     # Life of the connection -----------------------------------------------------------------------
 
@@ -146,7 +159,7 @@ class Handlers:
         self._set_folders(kept + [folder.uri for folder in params.event.added if folder.uri not in kept])
 
     def _set_folders(self, roots: list[str]) -> None:
-        usable = [root for root in roots if _is_path(root)]
+        usable = [root for root in roots if _is_path(root)][: messages.MAX_FOLDERS]
         for root in usable:
             if root not in self._folders:
                 self._host.library.warm(root)
@@ -160,6 +173,8 @@ class Handlers:
             raise JsonRpcInvalidParams(
                 f"Invalid Params: expected layouts among {', '.join(LAYOUTS)} - at `$.excludeLayouts`"
             )
+        if params.project_root is not None:
+            project_path(params.project_root)  # before there is a turn that would have to end
         request_id = self._connection.protocol.request_id
         listener = _StartListener(self._connection, request_id, params)
         turn = self._engine.start(
@@ -174,19 +189,31 @@ class Handlers:
             listener,
             self._connection,
         )
-        if not listener.response.done():
+        self._answered.pop(request_id, None)
+        if listener.response.done():
+            self._remember(request_id, turn)
+        else:
             self._turns[request_id] = turn
-            listener.response.add_done_callback(lambda _: self._turns.pop(request_id))
+            listener.response.add_done_callback(
+                lambda _: self._remember(request_id, self._turns.pop(request_id))
+            )
         return listener.response
+
+    def _remember(self, request_id: messages.MessageId, turn: Turn) -> None:
+        """A cancellation may cross the response on its way."""
+        if turn.handed_over:
+            self._answered[request_id] = turn
+            if len(self._answered) > _ANSWERED_TURNS:
+                del self._answered[next(iter(self._answered))]
 
     def tool_result(self, params: messages.ToolResultParams) -> Future[ToolResult]:
         response: Future[ToolResult] = Future()
 
-        def answer(result: ToolResult, take_back: TakeBack | None) -> bool:
+        def answer(result: ToolResult, handover: Handover | None) -> bool:
             if not self._connection.open:
                 return False
+            self._connection.hand_over(handover)
             response.set_result(result)
-            self._connection.handed_over(take_back)
             return True
 
         key = SessionKey(params.session_id, params.agent_id)
@@ -199,6 +226,8 @@ class Handlers:
     def cancel(self, params: messages.CancelParams) -> None:
         if (turn := self._turns.get(params.id)) is not None:
             turn.finish("abort", prompt_discarded=True)
+        elif (turn := self._answered.pop(params.id, None)) is not None:
+            self._engine.discard_prompt(turn)
 
     def reset(self, params: messages.ResetParams) -> messages.Empty:
         self._engine.reset(SessionKey(params.session_id, params.agent_id))
@@ -252,6 +281,7 @@ class Handlers:
             topics=catalog.topics,
             skipped=dict(catalog.skipped),
             selector=messages.SelectorStatus(kind=self._host.selector_kind),
+            config_error=self._host.config_error,
             counters=dict(telemetry.counters),
             latency=telemetry.latency(),
             project=None if project is None else _project_status(project),
@@ -274,14 +304,14 @@ class _StartListener:
         self._detached = params.detached
         self.response: Future[messages.StartResult] = Future()
 
-    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
+    def fast(self, result: FastResult, handover: Handover | None) -> bool:
         if not self._connection.open:
             return False
         fast = messages.FastParams(
             request_id=self._request_id, session_id=self._session_id, **msgspec.structs.asdict(result)
         )
+        self._connection.hand_over(handover)
         self._connection.protocol.notify("recall/fast", fast)
-        self._connection.handed_over(take_back)
         if self._detached and result.pending:
             self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))
         return True

@@ -22,14 +22,21 @@ PROTOCOL_VERSION: Final = 1
 """Raised when an older client would misread an answer; new optional fields do not raise it."""
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+MAX_PASSED_OVER_BYTES: Final = 64 * 1024 * 1024
+"""A message that is too large is refused and passed over; one beyond this is no message of any client."""
 MAX_HEADER_BYTES: Final = 4 * 1024
+MAX_ID_CHARS: Final = 16 * 1024
+MAX_FOLDERS: Final = 64
+"""Workspace folders of one connection; each is read when it is named."""
 MAX_SEARCH_LIMIT: Final = 100
 
 MessageId = int | str
+SentId = int | Annotated[str, Meta(max_length=MAX_ID_CHARS)]
+"""An id that a client may choose."""
 
 SessionId = Annotated[str, Meta(min_length=1, max_length=1024)]
 AgentId = Annotated[str, Meta(max_length=1024)]
-ToolName = Annotated[str, Meta(max_length=1024)]
+ToolName = Annotated[str, Meta(max_length=256)]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -40,7 +47,7 @@ class Envelope(msgspec.Struct, frozen=True):
     """A JSON-RPC 2.0 message before anybody looked at its parameters."""
 
     jsonrpc: Literal["2.0"]
-    id: MessageId | UnsetType | None = UNSET
+    id: SentId | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: msgspec.Raw | UnsetType = UNSET
     result: msgspec.Raw | UnsetType = UNSET
@@ -271,6 +278,8 @@ class StatusResult(Message, frozen=True, kw_only=True):
     skipped: dict[str, int]
     """Files passed over in the folders held, by reason."""
     selector: SelectorStatus
+    config_error: str | None = None
+    """Why the configuration file as it was read last is not in effect, and the one before is."""
     counters: dict[str, int]
     latency: Latency
     project: ProjectStatus | None = None

@@ -72,4 +72,4 @@ class Observers:
 
 def _without_body(document: DeliveredDocument) -> ObservedDocument:
     shown = {name: getattr(document, name) for name in DocumentSummary.__struct_fields__}
-    return ObservedDocument(**shown, matched=document.matched)
+    return ObservedDocument(**shown, matched=document.matched or ())

@@ -17,7 +17,7 @@ import logging
 import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 from lsprotocol.types import ResponseErrorMessage
@@ -38,6 +38,15 @@ _log = logging.getLogger("memrecalld.server")
 
 # pygls logs parameters and bodies at several levels; those are private here.
 logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)
+
+REQUEST_FAILED: Final = -32803
+"""LSP's code for a request that is right and cannot be met."""
+
+MAX_OPEN_REQUESTS: Final = 256
+"""Requests of one connection without an answer yet."""
+
+_SHOWN_CHARS: Final = 100
+"""Of an unknown method's name."""
 
 _FAULT = "Internal Error: this is a fault of the daemon; its log says where"
 _AFTER_SHUTDOWN = "this connection was shut down; only exit may follow"
@@ -109,9 +118,14 @@ class RecallProtocol(JsonRPCProtocol):
                 raise JsonRpcInvalidRequest(
                     "Invalid Request: this id belongs to a request that is still open"
                 )
+            if len(self._in_flight) >= MAX_OPEN_REQUESTS:
+                raise JsonRpcException(  # noqa: TRY301
+                    f"Request Failed: {MAX_OPEN_REQUESTS} requests are open here; wait for their answers",
+                    code=REQUEST_FAILED,
+                )
             method = cast(str, message.method)
             if method not in self.fm.builtin_features:
-                raise JsonRpcMethodNotFound.of(method)
+                raise JsonRpcMethodNotFound.of(method[:_SHOWN_CHARS])
             params = codec.decode_params(method, message.params)
         except JsonRpcException as error:
             self.refuse(msg_id, error)

@@ -238,10 +238,10 @@ def test_refined_result_that_reaches_nobody_can_be_asked_for_again(world: World)
 
 def test_hand_over_that_was_never_sent_is_taken_back(world: World) -> None:
     client = world.start("deploy")
-    (take_back,) = client.take_backs
-    assert take_back is not None
+    (handover,) = client.handovers
+    assert handover is not None
     world.engine.disconnect("client")
-    take_back()
+    handover.take_back()
     assert world.start("deploy").fast_names == ["deploy", "deploy-2"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from memrecalld.errors import MemrecallError, SelectionError
@@ -16,8 +16,8 @@ from memrecalld.ranking.ranker import Explanation, explain, frequencies, rank, w
 from memrecalld.ranking.scorer import Ranked
 from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.outcome import Outcome
-from memrecalld.recall.session import MemoryStore, SessionKey
-from memrecalld.recall.turn import FastResult, RecallRequest, TakeBack, ToolResult, Turn
+from memrecalld.recall.session import Handover, SessionKey
+from memrecalld.recall.turn import FastResult, RecallRequest, ToolResult, Turn
 from memrecalld.telemetry import Telemetry
 
 DAY_NS = 86_400_000_000_000
@@ -214,17 +214,17 @@ class Client:
         self.key = key
         self.owner = owner
         self.fasts: list[FastResult] = []
-        self.take_backs: list[TakeBack | None] = []
+        self.handovers: list[Handover | None] = []
         self.outcomes: list[Outcome] = []
         self.errors: list[MemrecallError | None] = []
         self.answers: list[ToolResult] = []
         self.connected = True
         self.turn: Turn
 
-    def fast(self, result: FastResult, take_back: TakeBack | None) -> bool:
+    def fast(self, result: FastResult, handover: Handover | None) -> bool:
         if self.connected:
             self.fasts.append(result)
-            self.take_backs.append(take_back)
+            self._receive(handover)
         return self.connected
 
     def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
@@ -247,19 +247,45 @@ class Client:
         return self.answers[-1]
 
     def ask_tool_result(self, tool: str | None = None, turn_id: str | None = None) -> None:
-        def answer(result: ToolResult, take_back: TakeBack | None) -> bool:
+        def answer(result: ToolResult, handover: Handover | None) -> bool:
             if self.connected:
                 self.answers.append(result)
-                self.take_backs.append(take_back)
+                self._receive(handover)
             return self.connected
 
         self._world.engine.tool_result(self.key, turn_id, tool, self.owner, answer)
+
+    def _receive(self, handover: Handover | None) -> None:
+        if handover is not None:
+            handover.record()
+        self.handovers.append(handover)
 
     def end(self) -> None:
         self._world.engine.end(self.key, None, self.owner)
 
     def cancel(self) -> None:
         self.turn.finish("abort", prompt_discarded=True)
+
+
+class MemoryStore:
+    """Delivered sets that outlive the engine."""
+
+    def __init__(self) -> None:
+        self._sets: dict[SessionKey, dict[bytes, bytes]] = {}
+
+    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
+        return dict(self._sets.get(key, {}))
+
+    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+        self._sets.setdefault(key, {}).update(entries)
+
+    def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
+        entries = self._sets.get(key, {})
+        for each in identities:
+            entries.pop(each, None)
+
+    def clear(self, key: SessionKey) -> None:
+        self._sets.pop(key, None)
 
 
 class World:

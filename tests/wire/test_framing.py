@@ -87,11 +87,42 @@ async def test_a_message_that_is_too_large_is_refused_and_passed_over(plain_clie
     await answered(plain_client, 2)
 
 
+@pytest.mark.parametrize(
+    ("beginning", "msg_id"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"memory/search","params":{"query":"', 7),
+        (b'{"method": "memory/list", "id" : "a \\"b\\" \\u00e9", "params": {"id": 8, "query": "', 'a "b" é'),
+        (b'{"params":{"id":8,"more":[{"id":9}]},"id":10,"jsonrpc":"', 10),
+    ],
+)
+async def test_what_is_too_large_is_refused_under_its_id(plain_client, beginning, msg_id):
+    plain_client.expect_answer(msg_id)
+    await plain_client.send_bytes(frame(beginning + b"x" * LIMIT))
+    error = (await plain_client.response(msg_id))["error"]
+    assert error["code"] == INVALID_REQUEST
+    await plain_client.call("daemon/status")
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b'{"params":{"id":8},"x":"',
+        b'{"id":1.5,"x":"',
+        b'{"id":null,"x":"',
+        b'[{"id":8},"',
+        b'{"x":"id","y":8,"z":"',
+    ],
+)
+async def test_what_is_too_large_is_refused_without_an_id_it_does_not_begin_with(plain_client, beginning):
+    await plain_client.send_bytes(frame(beginning + b"x" * LIMIT))
+    assert (await plain_client.unattributed_error())["code"] == INVALID_REQUEST
+
+
 async def test_a_refusal_comes_before_the_rest_of_what_is_too_large(plain_client):
-    await plain_client.send_bytes(b"Content-Length: 5242880\r\n\r\n" + b"x" * 100)
+    await plain_client.send_bytes(b"Content-Length: 5242880\r\n\r\n" + b"x" * 1024)
     assert (await plain_client.unattributed_error())["code"] == INVALID_REQUEST
     plain_client.expect_answer(2)
-    await plain_client.send_bytes(b"x" * (5242880 - 100) + frame(status(2)))
+    await plain_client.send_bytes(b"x" * (5242880 - 1024) + frame(status(2)))
     await answered(plain_client, 2)
 
 
@@ -113,6 +144,7 @@ LOST = {
     "a plus": (b"Content-Length: +2\r\n\r\n{}", "Content-Length"),
     "nothing": (b"Content-Length: \r\n\r\n{}", "Content-Length"),
     "digits of another script": ("Content-Length: ٢\r\n\r\n{}".encode(), "Content-Length"),
+    "beyond any message": (b"Content-Length: 67108865\r\n\r\n{}", "67108864"),
     "absurd": (b"Content-Length: 99999999999999999999\r\n\r\n{}", "Content-Length"),
     "very absurd": (b"Content-Length: " + b"9" * 3000 + b"\r\n\r\n{}", "Content-Length"),
     "no colon": (b"Content-Length 2\r\n\r\n{}", "a colon"),
@@ -150,16 +182,17 @@ async def test_messages_before_the_loss_are_answered(plain_daemon):
         await client.closed_by_daemon()
 
 
-async def test_an_absurd_announcement_costs_no_memory(plain_daemon, plain_client):
+async def test_what_is_too_large_costs_no_memory(plain_daemon, plain_client):
     def resident_kib():
         with open(f"/proc/{plain_daemon.pid}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
     async with await WireClient.connect(plain_daemon.socket) as client:
-        await client.send_bytes(b"Content-Length: 999999999999\r\n\r\n")
+        await client.send_bytes(b"Content-Length: 67108864\r\n\r\n" + b"x" * 1024)
         assert (await client.unattributed_error())["code"] == INVALID_REQUEST
         before = resident_kib()
-        for _ in range(100):
+        for _ in range(60):
             await client.send_bytes(b"x" * 1024 * 1024)
         await plain_client.call("daemon/status")
         assert resident_kib() - before < 20 * 1024
+        await client.abort()

@@ -1,0 +1,74 @@
+"""Changes of delivered sets that are not in the file yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+MAX_CHANGES: Final = 50_000
+"""Changes kept while the file cannot be written, some 10 MB; beyond, the oldest sessions' are forgotten."""
+
+Statement = tuple[str, tuple[object, ...]]
+
+
+class _Changes:
+    def __init__(self) -> None:
+        self.cleared = False
+        self.entries: dict[bytes, bytes | None] = {}
+
+
+class Backlog:
+    """What to change of each session's set in the file: entries to write or take out, or all to forget."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[bytes, _Changes] = {}
+        self._size = 0
+
+    def change(self, session: bytes, entries: Mapping[bytes, bytes | None]) -> None:
+        """Note identities and content hashes to write; those with ``None`` are taken out."""
+        changes = self._of(session)
+        self._size -= len(changes.entries)
+        changes.entries.update(entries)
+        self._size += len(changes.entries)
+        while self._size > MAX_CHANGES and len(self._sessions) > 1:
+            self._size -= len(self._sessions.pop(next(iter(self._sessions))).entries)
+
+    def clear(self, session: bytes) -> None:
+        """Forget the session's set, here and in the file."""
+        changes = self._of(session)
+        changes.cleared = True
+        self._size -= len(changes.entries)
+        changes.entries.clear()
+
+    def over(self, session: bytes, stored: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+        """A session's set, of which ``stored`` is in the file."""
+        changes = self._sessions.get(session)
+        if changes is None:
+            return stored
+        base: Mapping[bytes, bytes | None] = {} if changes.cleared else stored
+        return {key: content for key, content in {**base, **changes.entries}.items() if content is not None}
+
+    def statements(self, day: int) -> list[Statement]:
+        """SQL that brings the file up to date."""
+        statements: list[Statement] = []
+        for session, changes in self._sessions.items():
+            if changes.cleared:
+                statements.append(("DELETE FROM delivered WHERE session = ?", (session,)))
+            for identity, content in changes.entries.items():
+                if content is None:
+                    statements.append(
+                        ("DELETE FROM delivered WHERE session = ? AND identity = ?", (session, identity))
+                    )
+                else:
+                    statements.append(
+                        (
+                            "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?)",
+                            (session, identity, content, day),
+                        )
+                    )
+        return statements
+
+    def _of(self, session: bytes) -> _Changes:
+        changes = self._sessions.pop(session, None) or _Changes()
+        self._sessions[session] = changes
+        return changes
