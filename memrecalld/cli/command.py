@@ -19,6 +19,9 @@ from memrecalld.client import CallTimeout, Client, ClientError, DaemonUnavailabl
 WAIT_S: Final = 10.0
 """How long ``memrecall recall`` waits for a model's choice: most models take a second or two."""
 
+LOG_LINES: Final = 50
+"""What ``memrecall logs`` shows, without ``-n``: the last start and what came of it."""
+
 MAX_LIMIT: Final = 100
 """The daemon's own limit on what a search returns."""
 
@@ -28,7 +31,7 @@ class Status(enum.IntEnum):
 
     OK = 0
     ERROR = 1
-    """The daemon answered with an error."""
+    """The daemon answered with an error, or the command found a fault."""
     USAGE = 2
     UNREACHABLE = 3
     """No daemon answers on the socket."""
@@ -50,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         arguments = _parser().parse_args(argv)
-        import_module(f"memrecalld.cli.{arguments.module}").run(arguments)
+        status: int | None = import_module(f"memrecalld.cli.{arguments.module}").run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except SystemExit as stop:  # argparse leaves this way, after --help too
@@ -66,7 +69,7 @@ def run(argv: Sequence[str]) -> int:
         return _fail(error, Status.UNREACHABLE)
     except ClientError as error:
         return _fail(error, Status.ERROR)
-    return Status.OK
+    return Status.OK if status is None else status
 
 
 def connect(arguments: argparse.Namespace) -> Client:
@@ -120,13 +123,19 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--limit", metavar="N", type=_limit, default=5, help="notes at most (default: 5)")
     listing = command("list", "listing", "list the newest notes")
     status = command("status", "status", "show what the daemon holds and how fast it answers")
-    for each in (recall, search, listing, status):
+    doctor = command("doctor", "doctor", "look for what is wrong with the service, and say how to mend it")
+    for each in (recall, search, listing, status, doctor):
         # Named before the command, the socket must not be overwritten by a default of the command.
         _add_socket(each, default=argparse.SUPPRESS)
         each.add_argument(
             "--project", metavar="DIR", help="a folder of the project (default: the current one)"
         )
-        each.add_argument("--json", action="store_true", help="print the daemon's answer as JSON")
+        each.add_argument("--json", action="store_true", help="print the answer as JSON")
+    logs = command("logs", "logs", "show what the daemon has reported")
+    logs.add_argument(
+        "-n", "--lines", metavar="LINES", type=_lines, default=LOG_LINES, help=f"default: {LOG_LINES}"
+    )
+    logs.add_argument("-f", "--follow", action="store_true", help="go on with what is reported from now on")
     for name, summary, uninstall in (
         ("install-hooks", "let an agent recall by itself, through the hooks in its settings", False),
         ("uninstall-hooks", "take those hooks out again", True),
@@ -158,6 +167,12 @@ def _add_socket(parser: argparse.ArgumentParser, default: str | None) -> None:
 def _limit(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_LIMIT):
         raise argparse.ArgumentTypeError(f"expected a number from 1 to {MAX_LIMIT}")
+    return int(text)
+
+
+def _lines(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError("expected a number of lines")
     return int(text)
 
 
