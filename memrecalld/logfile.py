@@ -41,8 +41,9 @@ class LogFile(RotatingFileHandler):
     def take_standard_streams(self) -> None:
         """From now on standard output and error are the file: what the interpreter says is there too."""
         self._has_streams = True
-        for number in (1, 2):
-            os.dup2(self.stream.fileno(), number)
+        if self.stream is not None:
+            for number in (1, 2):
+                os.dup2(self.stream.fileno(), number)
 
     def doRollover(self) -> None:
         super().doRollover()
@@ -50,9 +51,7 @@ class LogFile(RotatingFileHandler):
             self.take_standard_streams()
 
     def _open(self) -> TextIOWrapper:
-        return open(
-            self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_open_private
-        )
+        return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=_open_private)
 
 
 def _open_private(path: str, flags: int) -> int:

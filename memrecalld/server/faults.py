@@ -26,9 +26,13 @@ _SYSLOG: Final = {
 class Formatter(logging.Formatter):
     """A log line; of an exception logged with it, by whatever library, its kind and place."""
 
-    def __init__(self, *, journal: bool = False) -> None:
-        """For the ``journal``, a line begins with its level as a number in angle brackets (sd-daemon(3))."""
-        super().__init__("%(levelname)s %(name)s: %(message)s")
+    def __init__(self, *, journal: bool = False, dated: bool = False) -> None:
+        """For the ``journal``, a line begins with its level as a number in angle brackets (sd-daemon(3)).
+
+        A ``dated`` line says when, in local time.
+        """
+        line = "%(levelname)s %(name)s: %(message)s"
+        super().__init__(f"%(asctime)s {line}" if dated else line)
         self._journal = journal
 
     def format(self, record: logging.LogRecord) -> str:

@@ -83,8 +83,9 @@ def _log_to(arguments: argparse.Namespace) -> LogFile | None:
     """Set up logging, on standard error or in the file that the arguments name."""
     file = None if arguments.log_file is None else LogFile.open(Path(arguments.log_file).absolute())
     handler = logging.StreamHandler(sys.stderr) if file is None else file
-    # The journal's own form of a level (sd-daemon(3)): systemd names the journal where it reads the output.
-    handler.setFormatter(faults.Formatter(journal="JOURNAL_STREAM" in os.environ and file is None))
+    # systemd names the journal where it reads the output.
+    in_journal = file is None and "JOURNAL_STREAM" in os.environ
+    handler.setFormatter(faults.Formatter(journal=in_journal, dated=file is not None))
     logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
     # Libraries log what they handle, and that is private here at every level.
     for library in ("asyncio", "aiohttp"):
