@@ -77,21 +77,24 @@ class DaemonProcess:
     def start(self, *arguments: str) -> None:
         """Start, and return when the daemon accepts connections."""
         assert self._process is None
-        with self._log_file.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "memrecalld.server.main", "--socket", str(self.socket), *arguments],
-                cwd=self.home,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        self._process = self._launch(["--socket", str(self.socket), *arguments])
         deadline = time.monotonic() + START_S
         while not self._serves():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.kill()
                 raise AssertionError(f"the daemon did not start:\n{self.log()}")
             time.sleep(0.01)
+
+    def _launch(self, arguments: list[str]) -> subprocess.Popen[bytes]:
+        with self._log_file.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "memrecalld.server.main", *arguments],
+                cwd=self.home,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
 
     def stop(self) -> None:
         """End with SIGTERM and expect a clean end; nothing to do for a daemon that does not run."""
