@@ -13,6 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcRequestCancelled
 
 import memrecalld
+from memrecalld import database
 from memrecalld.errors import InvalidProject, MemrecallError
 from memrecalld.memory.catalog import Catalog
 from memrecalld.memory.document import BODY_WINDOW_CHARS
@@ -31,6 +32,7 @@ from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
 from memrecalld.server.observers import Observers
 from memrecalld.server.protocol import RecallProtocol
+from memrecalld.telemetry import Telemetry
 
 T = TypeVar("T")
 
@@ -122,24 +124,24 @@ class Handlers:
                         supported=True, change_notifications=True
                     )
                 ),
-                experimental={"memrecall": self._capabilities()},
+                experimental={"memrecall": msgspec.to_builtins(self._capabilities())},
             ),
         )
         return CONVERTER.unstructure(result)
 
-    def _capabilities(self) -> dict[str, Any]:
-        return {
-            "protocolVersion": messages.PROTOCOL_VERSION,
-            "selector": self._host.selector_kind,
-            "layouts": list(LAYOUTS),
-            "limits": {
-                "initialWaitMs": round(INITIAL_WAIT_S * 1000),
-                "fastDocuments": FAST_DOCUMENTS,
-                "refinedDocuments": REFINED_DOCUMENTS,
-                "bodyCharacters": BODY_WINDOW_CHARS,
-                "messageBytes": messages.MAX_MESSAGE_BYTES,
-            },
-        }
+    def _capabilities(self) -> messages.Capabilities:
+        return messages.Capabilities(
+            protocol_version=messages.PROTOCOL_VERSION,
+            selector=self._host.selector_kind,
+            layouts=list(LAYOUTS),
+            limits=messages.Limits(
+                initial_wait_ms=round(INITIAL_WAIT_S * 1000),
+                fast_documents=FAST_DOCUMENTS,
+                refined_documents=REFINED_DOCUMENTS,
+                body_characters=BODY_WINDOW_CHARS,
+                message_bytes=messages.MAX_MESSAGE_BYTES,
+            ),
+        )
 
     def initialized(self, _params: messages.Empty) -> None:
         """Nothing waits for it."""
@@ -176,7 +178,7 @@ class Handlers:
         if params.project_root is not None:
             project_path(params.project_root)  # before there is a turn that would have to end
         request_id = self._connection.protocol.request_id
-        listener = _StartListener(self._connection, request_id, params)
+        listener = _StartListener(self._connection, self._engine.telemetry, request_id, params)
         turn = self._engine.start(
             SessionKey(params.session_id, params.agent_id),
             RecallRequest(
@@ -208,16 +210,24 @@ class Handlers:
 
     def tool_result(self, params: messages.ToolResultParams) -> Future[ToolResult]:
         response: Future[ToolResult] = Future()
+        handed_over: Handover | None = None
 
         def answer(result: ToolResult, handover: Handover | None) -> bool:
+            nonlocal handed_over
             if not self._connection.open:
                 return False
-            self._connection.hand_over(handover)
+            handed_over = handover
+            if answers_later:
+                self._connection.hand_over(handover)  # the response goes out with the next line
             response.set_result(result)
             return True
 
+        answers_later = False
         key = SessionKey(params.session_id, params.agent_id)
         self._engine.tool_result(key, params.turn_id, params.tool_name, self._connection, answer)
+        answers_later = True
+        if response.done():
+            self._connection.hand_over(handed_over)  # the response goes out when it is returned
         return response
 
     def end(self, params: messages.EndParams) -> None:
@@ -280,12 +290,28 @@ class Handlers:
             open_turns=self._engine.open_turns,
             topics=catalog.topics,
             skipped=dict(catalog.skipped),
+            health=self._health(),
+            capabilities=self._capabilities(),
             selector=messages.SelectorStatus(kind=self._host.selector_kind),
             config_error=self._host.config_error,
             counters=dict(telemetry.counters),
             latency=telemetry.latency(),
             project=None if project is None else _project_status(project),
         )
+
+    def _health(self) -> messages.Health:
+        catalog = self._host.catalog
+        reasons = [
+            *self._engine.telemetry.troubles,
+            *(f"{name}-set-aside" for name in sorted(database.damaged)),
+        ]
+        if self._host.config_error is not None:
+            reasons.append("configuration-not-in-effect")
+        if not catalog.caching:
+            reasons.append("cache-off")
+        if not catalog.watching:
+            reasons.append("events-off")
+        return messages.Health(state="degraded" if reasons else "ok", reasons=reasons)
 
     def _project(self, root: str | None) -> str | None:
         """The project of a call: the one it names, else the first workspace folder."""
@@ -296,9 +322,14 @@ class _StartListener:
     """Sends the results of one turn to the connection that started it."""
 
     def __init__(
-        self, connection: Connection, request_id: messages.MessageId, params: messages.StartParams
+        self,
+        connection: Connection,
+        telemetry: Telemetry,
+        request_id: messages.MessageId,
+        params: messages.StartParams,
     ) -> None:
         self._connection = connection
+        self._telemetry = telemetry
         self._request_id = request_id
         self._session_id = params.session_id
         self._detached = params.detached
@@ -312,6 +343,7 @@ class _StartListener:
         )
         self._connection.hand_over(handover)
         self._connection.protocol.notify("recall/fast", fast)
+        self._telemetry.waited(result.wait_ms)
         if self._detached and result.pending:
             self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))
         return True
