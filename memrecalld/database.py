@@ -12,7 +12,7 @@ import os
 import sqlite3
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 _log = logging.getLogger("memrecalld.database")
 
@@ -20,6 +20,12 @@ _ASIDE: Final = ".set-aside"
 """Suffix of a file that could not be used; one is kept, for whoever wants to look."""
 
 _BUSY_S: Final = 1.0
+
+Unusable = Literal["damaged", "of another version"]
+
+damaged: Final[set[str]] = set()
+"""Databases that this process has found damaged and set aside: the names of their files, without suffix. Of
+another version is what an update leaves, and nothing to worry about."""
 
 
 def open_database(
@@ -34,15 +40,17 @@ def open_database(
     try:
         make_private_directory(path.parent)
         connection = _open(path, version, schema, check)
-        if connection is None:
-            set_aside(path)
+        if isinstance(connection, str):
+            set_aside(path, connection)
             connection = _open(path, version, schema, check)
     except (OSError, sqlite3.Error) as error:
         if not quiet:
             _log.warning("%s cannot be used (%s); going on without it", path.name, _reason(error))
         return None
-    if connection is None and not quiet:
-        _log.warning("%s cannot be used; going on without it", path.name)
+    if isinstance(connection, str):
+        if not quiet:
+            _log.warning("%s cannot be used; going on without it", path.name)
+        return None
     return connection
 
 
@@ -63,8 +71,8 @@ def make_private_directory(directory: Path) -> None:
         raise PermissionError("others may write to its directory; chmod 700 mends that")
 
 
-def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connection | None:
-    """``None`` for a file that is no database of this version."""
+def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connection | Unusable:
+    """A connection, or why the file is no database of this version."""
     # SQLite would create it by the umask; its journals take the mode of the file.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
     connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
@@ -78,20 +86,22 @@ def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connect
         (sound,) = connection.execute("PRAGMA quick_check(1)").fetchone() if check else ("ok",)
         if sound != "ok" or found not in ({version} if tables else {0, version}):
             connection.close()
-            return None
+            return "damaged" if sound != "ok" else "of another version"
         connection.executescript(schema)
         connection.execute(f"PRAGMA user_version={version:d}")
     except sqlite3.DatabaseError as error:
         connection.close()
         if error.sqlite_errorcode in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
-            return None
+            return "damaged"
         raise
     return connection
 
 
-def set_aside(path: Path) -> None:
+def set_aside(path: Path, why: Unusable) -> None:
     """Rename a database out of the way, and remove its journals. Raises ``OSError``."""
-    _log.warning("%s is damaged or of another version; set aside, starting afresh", path.name)
+    _log.warning("%s is %s; set aside, starting afresh", path.name, why)
+    if why == "damaged":
+        damaged.add(path.stem)
     path.replace(path.with_name(path.name + _ASIDE))
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from memrecalld.cli.command import connect, project_of
 from memrecalld.cli.text import counted, printable_json, table
 
 if TYPE_CHECKING:
-    from memrecalld.client.shapes import ProjectStatus, Status
+    from memrecalld.client.shapes import Health, ProjectStatus, Status
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,6 +31,7 @@ def _daemon_lines(status: Status) -> list[str]:
     latency = status["latency"]
     rows = [
         ("memrecalld", f"{status['version']}, process {status['pid']}, up {uptime}"),
+        ("health", _health(status)),
         ("selector", status["selector"]["kind"]),
         *([("not in effect", error)] if (error := status.get("configError")) else []),
         ("notes held", str(status["topics"])),
@@ -51,6 +52,15 @@ def _daemon_lines(status: Status) -> list[str]:
     rows += [(f"skipped: {reason}", counted(files, "file")) for reason, files in status["skipped"].items()]
     rows += [(name, str(count)) for name, count in status["counters"].items()]
     return table(rows)
+
+
+def _health(status: Status) -> str:
+    health = cast("Health | None", status.get("health"))  # none from a daemon of an earlier version
+    if health is None:
+        return "not told; the daemon is of an earlier version"
+    if not health["reasons"]:
+        return health["state"]
+    return f"{health['state']}: {', '.join(health['reasons'])} (memrecall doctor tells what to do)"
 
 
 def _project_lines(project: ProjectStatus) -> list[str]:

@@ -144,6 +144,32 @@ class SelectorStatus(TypedDict):
     kind: Literal["none", "openai", "client"]
 
 
+class Limits(TypedDict):
+    """Numbers that are no setting."""
+
+    initialWaitMs: int
+    fastDocuments: int
+    refinedDocuments: int
+    bodyCharacters: int
+    messageBytes: int
+
+
+class Capabilities(TypedDict):
+    """What the daemon can do."""
+
+    protocolVersion: int
+    selector: Literal["none", "openai", "client"]
+    layouts: list[str]
+    limits: Limits
+
+
+class Health(TypedDict):
+    """Whether anything is less good than it should be, and what."""
+
+    state: Literal["ok", "degraded"]
+    reasons: list[str]
+
+
 class Status(TypedDict):
     """``daemon/status``; ``uptimeS`` is in seconds."""
 
@@ -156,6 +182,8 @@ class Status(TypedDict):
     openTurns: int
     topics: int
     skipped: dict[str, int]
+    health: Health
+    capabilities: Capabilities
     selector: SelectorStatus
     configError: NotRequired[str]
     counters: dict[str, int]

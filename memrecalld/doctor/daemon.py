@@ -30,6 +30,38 @@ _RESTART: Final = (
     "restart it: systemctl --user restart memrecalld.service, or stop memrecalld and start it again"
 )
 
+_TROUBLES: Final = {
+    "state-in-memory": (
+        "what sessions were given is kept in memory only, so notes may be repeated after a restart",
+        "free space on the disk, and see the permissions above",
+    ),
+    "cache-off": (
+        "parsed notes are not kept on disk, so every start reads them all",
+        "see the permissions above, then restart memrecalld",
+    ),
+    "notes-set-aside": (
+        "the damaged cache of notes was set aside, and a new one begun",
+        "nothing is lost; check the disk if it happens again",
+    ),
+    "sessions-set-aside": (
+        "the damaged record of what sessions were given was set aside, so notes may be repeated once",
+        "check the disk if it happens again",
+    ),
+    "events-off": (
+        "file events are not to be had, so every recall compares the files",
+        "raise the limit: sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
+    ),
+    "configuration-not-in-effect": (
+        "the configuration file was changed and cannot be used, so the one before is in effect",
+        "see the configuration above, then: systemctl --user reload memrecalld.service",
+    ),
+    "selector-failing": (
+        "the model has failed the last selections, so the scorer's choice stands in",
+        "see the selector below, and memrecall logs",
+    ),
+}
+"""What ``daemon/status`` may say of the daemon's health, in words."""
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Where the socket is, whose, and whether a daemon of this version answers there."""
@@ -89,6 +121,10 @@ def _of_status(status: Status, path: str) -> Iterator[Finding]:
             what=f"the daemon is version {version}, and this command version {ours}",
             fix=_RESTART,
         )
+    # A daemon of an earlier version says nothing about its health.
+    for reason in status.get("health", {}).get("reasons", ()):
+        what, fix = _TROUBLES.get(reason, (f"the daemon reports {reason}", "see memrecall logs"))
+        yield Finding(check=CHECK, severity="warning", what=what, fix=fix)
 
 
 def _error(what: str, fix: str) -> Finding:

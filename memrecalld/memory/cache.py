@@ -89,6 +89,11 @@ class NoteCache:
         connection = open_database(path, version=_VERSION, schema=_SCHEMA, check=False)
         return None if connection is None else cls(connection, path)
 
+    @property
+    def usable(self) -> bool:
+        """It has not failed so far."""
+        return self._connection is not None
+
     def load(self, root: Root) -> dict[str, Entry]:
         """What is known of a folder, by relative path."""
         with self._lock:
@@ -160,7 +165,7 @@ class NoteCache:
             self._connection = None
         if getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             with contextlib.suppress(OSError):
-                set_aside(self._path)
+                set_aside(self._path, "damaged")
 
 
 def _key(root: Root) -> tuple[str, bytes]:

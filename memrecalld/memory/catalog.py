@@ -67,6 +67,7 @@ class Catalog:
         self._loop = loop
         self._watcher = watcher
         self._watching = watcher is not None
+        self._config = config
         self._cache = cache
         self._environment = environment
         self._home = home
@@ -89,6 +90,7 @@ class Catalog:
         What is being read for calls before goes on, and notes that they found can still be read again.
         Without ``watcher`` no events are used; once there was one, it is the same each time.
         """
+        self._config = config
         self._resolver = self._make_resolver(config)
         self._former |= self._folders
         self._folders = {}
@@ -171,6 +173,18 @@ class Catalog:
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
+
+    @property
+    def caching(self) -> bool:
+        """What was read is kept on disk for the next process."""
+        return self._cache is not None and self._cache.usable
+
+    @property
+    def watching(self) -> bool:
+        """No folder goes without events that the configuration wants and its file system would have."""
+        if not self._config.watch:
+            return True
+        return self._watching and not any(folder.unwatched for folder in self._folders.values())
 
     @property
     def topics(self) -> int:

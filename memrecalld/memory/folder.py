@@ -67,6 +67,8 @@ class Folder:
         self.root = root
         self.error: MemrecallError | None = None
         """Why the notes could not be read the last time."""
+        self.unwatched = False
+        """Its events were wanted, and the system has no more of them to give."""
         self.observer: Observer | None = None
         self._allowed = allowed
         self._call_soon = call_soon
@@ -113,6 +115,7 @@ class Folder:
         if self._watcher is not None:
             self._watcher.keep_only(self._changes, set())
         self._watcher = watcher
+        self.unwatched = False
         self._trusted = False
 
     def refresh(self, identity: Identity | None, done: Callable[[], None]) -> None:
@@ -196,6 +199,7 @@ class Folder:
                     watches.add(watcher.add(descriptor, changes, prefix))
                 except OSError as error:
                     watched = False
+                    self.unwatched = True
                     self._watcher = (
                         None  # a limit of the system: asking again at every recall changes nothing
                     )

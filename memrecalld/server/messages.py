@@ -263,6 +263,32 @@ class SelectorStatus(Message, frozen=True, kw_only=True):
     kind: Literal["none", "openai", "client"]
 
 
+class Limits(Message, frozen=True, kw_only=True):
+    """Numbers that are no setting, for clients that show or observe them."""
+
+    initial_wait_ms: int
+    fast_documents: int
+    refined_documents: int
+    body_characters: int
+    message_bytes: int
+
+
+class Capabilities(Message, frozen=True, kw_only=True):
+    """What this daemon can do; ``capabilities.experimental.memrecall`` of ``initialize``, too."""
+
+    protocol_version: int
+    selector: Literal["none", "openai", "client"]
+    layouts: list[str]
+    limits: Limits
+
+
+class Health(Message, frozen=True, kw_only=True):
+    """Whether anything is less good than it should be; recall goes on either way."""
+
+    state: Literal["ok", "degraded"]
+    reasons: list[str]
+
+
 class StatusResult(Message, frozen=True, kw_only=True):
     """``daemon/status``"""
 
@@ -277,6 +303,8 @@ class StatusResult(Message, frozen=True, kw_only=True):
     """Notes held in memory."""
     skipped: dict[str, int]
     """Files passed over in the folders held, by reason."""
+    health: Health
+    capabilities: Capabilities
     selector: SelectorStatus
     config_error: str | None = None
     """Why the configuration file as it was read last is not in effect, and the one before is."""

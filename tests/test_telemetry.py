@@ -1,0 +1,64 @@
+"""Counters, percentiles, and what is failing at the moment."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memrecalld.telemetry import Telemetry
+
+
+def test_without_a_wait_there_are_no_percentiles() -> None:
+    latency = Telemetry().latency()
+    assert (latency.samples, latency.p50, latency.max) == (0, 0.0, 0.0)
+
+
+def test_percentiles_are_those_of_the_nearest_rank() -> None:
+    telemetry = Telemetry()
+    for wait in range(200, 0, -1):
+        telemetry.waited(float(wait))
+    latency = telemetry.latency()
+    assert (latency.samples, latency.p50, latency.p90, latency.p99, latency.max) == (200, 100, 180, 198, 200)
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
+def test_each_percentile_is_a_wait_that_no_more_than_its_share_exceeds(waits: list[float]) -> None:
+    telemetry = Telemetry()
+    for wait in waits:
+        telemetry.waited(wait)
+    latency = telemetry.latency()
+    for share, value in ((0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (1.0, latency.max)):
+        assert value in waits
+        assert sum(wait > value for wait in waits) <= (1 - share) * len(waits) + 1e-9
+    assert latency.p50 <= latency.p90 <= latency.p99 <= latency.max
+
+
+def test_only_the_last_waits_count_however_many_there_were() -> None:
+    telemetry = Telemetry()
+    for _ in range(3_000):
+        telemetry.waited(1e6)
+    for _ in range(2_048):
+        telemetry.waited(1.0)
+    latency = telemetry.latency()
+    assert (latency.samples, latency.max) == (2_048, 1.0)
+
+
+@pytest.mark.parametrize("reason", ["timeout", "http-500", "no-choice"])
+def test_a_selector_is_failing_after_three_failures_in_a_row_and_until_it_answers(reason: str) -> None:
+    telemetry = Telemetry()
+    for expected in ([], [], ["selector-failing"], ["selector-failing"]):
+        telemetry.count("selector.asked")
+        telemetry.count(f"selector.failed.{reason}")
+        assert telemetry.troubles == expected
+    telemetry.count("selector.answered")
+    assert telemetry.troubles == []
+    assert telemetry.counters[f"selector.failed.{reason}"] == 4
+
+
+def test_state_is_in_memory_from_a_failure_to_the_recovery() -> None:
+    telemetry = Telemetry()
+    telemetry.count("state.failed.SQLITE_FULL")
+    assert telemetry.troubles == ["state-in-memory"]
+    telemetry.count("state.recovered")
+    assert telemetry.troubles == []
