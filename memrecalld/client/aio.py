@@ -8,7 +8,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from memrecalld.client.async_link import AsyncLink, AwaitedReply
-from memrecalld.client.channel import REQUEST_CANCELLED, project_params, start_params, turn_params
+from memrecalld.client.channel import (
+    REQUEST_CANCELLED,
+    explain_params,
+    project_params,
+    start_params,
+    turn_params,
+)
 from memrecalld.client.errors import ClientError, ResponseError
 from memrecalld.client.link import CALL_S, CONNECT_S
 
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
         Outcome,
         Status,
         ToolResult,
+        Verdict,
     )
 
     FoundDocuments = list[FoundDocument]
@@ -132,6 +139,20 @@ class AsyncClient:
         params = project_params(project_root, query=query, limit=limit)
         documents: FoundDocuments = (await self._link.call("memory/search", params))["documents"]
         return documents
+
+    async def explain(
+        self,
+        query: str,
+        path: str,
+        *,
+        project_root: ProjectPath | None = None,
+        session_id: str | None = None,
+        agent_id: str = "",
+    ) -> Verdict:
+        """Why the note at ``path`` is recalled for a query, or why not; ``session_id``: in that session."""
+        params = explain_params(query, path, session_id, agent_id, project_root)
+        verdict: Verdict = await self._link.call("memory/explain", params)
+        return verdict
 
     async def list(self, *, project_root: ProjectPath | None = None) -> ListedDocuments:
         """The newest notes, at most 200 of each scope: the project's, then the user's, newest first."""

@@ -187,6 +187,14 @@ def turn_params(session_id: str, agent_id: str, turn_id: str | None, **more: Any
     return {name: value for name, value in params.items() if value is not None}
 
 
+def explain_params(
+    query: str, path: str, session_id: str | None, agent_id: str, project_root: ProjectPath | None
+) -> JsonObject:
+    """Parameters of ``memory/explain``."""
+    session = {} if session_id is None else turn_params(session_id, agent_id, None)
+    return project_params(project_root, query=query, path=path, **session)
+
+
 def project_params(project_root: ProjectPath | None, **more: Any) -> JsonObject:  # noqa: ANN401
     """Parameters of what belongs to a project, or to none.
 

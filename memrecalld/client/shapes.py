@@ -41,6 +41,40 @@ class FoundDocument(ListedDocument):
     score: NotRequired[float]
 
 
+class Missed(TypedDict):
+    """What a query asks for and a note lacks."""
+
+    term: str
+    weight: int
+
+
+class Verdict(TypedDict):
+    """Why a note is recalled for a query, or why it is not; numbers are the ranker's."""
+
+    reason: Literal[
+        "recalled",
+        "same_text",
+        "already_delivered",
+        "tool_in_use",
+        "too_little",
+        "no_match",
+        "nothing_asked",
+        "unfilled",
+        "skipped",
+        "untrusted",
+        "no_note",
+    ]
+    document: NotRequired[ListedDocument]
+    truncated: NotRequired[bool]
+    place: NotRequired[int]
+    score: NotRequired[int]
+    evidence: NotRequired[int]
+    needed: NotRequired[int]
+    matched: NotRequired[list[Match]]
+    missed: NotRequired[list[Missed]]
+    skipReason: NotRequired[str]
+
+
 class Delivery(TypedDict):
     """Notes, and the prompt that presents them to the model."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memrecalld.client.channel import (
     REQUEST_CANCELLED,
     Reply,
+    explain_params,
     project_params,
     start_params,
     turn_params,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Outcome,
         Status,
         ToolResult,
+        Verdict,
     )
 
     FoundDocuments = list[FoundDocument]
@@ -147,6 +149,21 @@ class Client:
         params = project_params(project_root, query=query, limit=limit)
         documents: FoundDocuments = self._link.call("memory/search", params, timeout)["documents"]
         return documents
+
+    def explain(
+        self,
+        query: str,
+        path: str,
+        *,
+        project_root: ProjectPath | None = None,
+        session_id: str | None = None,
+        agent_id: str = "",
+        timeout: float | None = None,
+    ) -> Verdict:
+        """Why the note at ``path`` is recalled for a query, or why not; ``session_id``: in that session."""
+        params = explain_params(query, path, session_id, agent_id, project_root)
+        verdict: Verdict = self._link.call("memory/explain", params, timeout)
+        return verdict
 
     def list(
         self, *, project_root: ProjectPath | None = None, timeout: float | None = None

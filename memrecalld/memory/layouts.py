@@ -22,6 +22,9 @@ LAYOUTS: Final[tuple[Layout, ...]] = ("native", "qwen", "claude")
 RootLayout = Literal["native", "qwen", "claude", "team", "extra"]
 """Where a root comes from: a layout, a repository's team notes, or the configuration."""
 
+TEAM_FOLDER: Final = ".qwen/team-memory"
+"""Where a repository keeps notes for all who work on it; read in trusted projects only."""
+
 _MAX_NAME_BYTES: Final = 255
 """Longest file name on Linux file systems (``NAME_MAX``)."""
 
@@ -164,7 +167,7 @@ def _team_roots(project: Project) -> list[Root]:
     """The notes that come with the repository; only from inside it, so that a link cannot bring in others."""
     if project.git_root is None:
         return []
-    root = _root("project", "team", f"{project.git_root}/.qwen/team-memory")
+    root = _root("project", "team", f"{project.git_root}/{TEAM_FOLDER}")
     return [root] if root.real_path.startswith(f"{project.git_root}/") else []
 
 

@@ -84,14 +84,24 @@ class Weights(msgspec.Struct, frozen=True):
     """What a note gains by its type."""
 
 
+class Missed(msgspec.Struct, frozen=True, gc=False):
+    """What a query asks for and a note lacks."""
+
+    term: str
+    weight: int
+    """What the term is worth in this store, in thousandths."""
+
+
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a note is recalled, or why not."""
+    """Why a note is recalled, or why not. Numbers are in thousandths."""
 
     score: int
     evidence: int
     needed: int
     matches: tuple[Match, ...]
     """Term by term, fields from title to body. The weights add up to the score without the type's boost."""
+    missed: tuple[Missed, ...]
+    """The terms that a note may be found for, and that this one lacks, in the order of the query."""
 
     @property
     def recalled(self) -> bool:
@@ -193,9 +203,12 @@ def explain(
         keys = document_keys(document)
     score = evidence = 0
     matches: list[Match] = []
+    missed: list[Missed] = []
     for term, weight in zip(query.terms, weights.terms, strict=True):
         points, proof = strength(term, keys)
         if not points:
+            if term.carries:
+                missed.append(Missed(term.text, weight))
             continue
         points = weight * points // SCALE
         score += points
@@ -204,7 +217,7 @@ def explain(
         matches.extend(_matches(term, keys, points))
     if score:
         score += weights.boosts[document.type]
-    return Explanation(score, evidence, weights.needed, tuple(matches))
+    return Explanation(score, evidence, weights.needed, tuple(matches), tuple(missed))
 
 
 def _askers(query: Query) -> dict[str, list[int]]:

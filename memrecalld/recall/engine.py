@@ -221,6 +221,10 @@ class Engine:
 
         self.catalog.pool(project_root, frozenset(), rank, whole=True)
 
+    def session(self, key: SessionKey) -> Session:
+        """The record of a session, for reading; one that is not held is as its last turn left it."""
+        return self._sessions.get(key) or Session(key, self._store)
+
     @property
     def session_count(self) -> int:
         """Sessions held in memory."""

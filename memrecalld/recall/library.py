@@ -108,7 +108,9 @@ class Library:
 
         self._catalog.read(project_root, frozenset(), _then(find, ready))
 
-    def describe(self, project_root: str, ready: Callable[[ProjectMemory | MemrecallError], None]) -> None:
+    def describe(
+        self, project_root: str | None, ready: Callable[[ProjectMemory | MemrecallError], None]
+    ) -> None:
         """Which folders a project's memory is in, and what was left out of them."""
         # What was left out is known from whole readings only.
         self._catalog.read(project_root, frozenset(), _then(_describe, ready), compare=True)

@@ -26,6 +26,7 @@ from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.prompt import displayable
 from memrecalld.recall.session import Handover, SessionKey
 from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, ToolResult, Turn
+from memrecalld.recall.verdict import Verdict, explain
 from memrecalld.server import messages
 from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.codec import CONVERTER
@@ -87,6 +88,7 @@ class Handlers:
             "recall/end": self.end,
             "recall/reset": self.reset,
             "memory/search": self.search,
+            "memory/explain": self.explain,
             "memory/list": self.list_,
             "memory/read": self.read,
             "daemon/status": self.status,
@@ -250,6 +252,22 @@ class Handlers:
         project = self._project(params.project_root)
         ready = _into(response, lambda documents: messages.SearchResult(documents=documents))
         self._engine.search(params.query, project, params.limit, ready)
+        return response
+
+    def explain(self, params: messages.ExplainParams) -> Future[Verdict]:
+        response: Future[Verdict] = Future()
+        session = None
+        if params.session_id is not None:
+            session = self._engine.session(SessionKey(params.session_id, params.agent_id))
+        explain(
+            self._host.library,
+            params.query,
+            self._project(params.project_root),
+            params.path,
+            session=session,
+            now_ns=time.time_ns(),
+            ready=_into(response, lambda verdict: verdict),
+        )
         return response
 
     def list_(self, params: messages.ListParams) -> Future[messages.ListResult]:

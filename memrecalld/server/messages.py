@@ -16,6 +16,7 @@ from memrecalld.ranking.scorer import Match
 from memrecalld.recall.delivery import DeliveredDocument, DocumentSummary
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.turn import FastResult, ToolResult
+from memrecalld.recall.verdict import Verdict
 from memrecalld.telemetry import Latency
 
 PROTOCOL_VERSION: Final = 1
@@ -150,6 +151,18 @@ class SearchParams(Message, frozen=True, kw_only=True):
     query: str
     project_root: str | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_SEARCH_LIMIT)] = 5
+
+
+class ExplainParams(Message, frozen=True, kw_only=True):
+    """``memory/explain``"""
+
+    query: str
+    path: str
+    """As in the ``path`` of a note found, listed or delivered, or of any other file."""
+    project_root: str | None = None
+    session_id: SessionId | None = None
+    """Judge for a turn of this session."""
+    agent_id: AgentId = ""
 
 
 class ListParams(Message, frozen=True, kw_only=True):
@@ -357,6 +370,7 @@ METHODS: Final[dict[str, Requested]] = {
     "recall/reset": Requested(ResetParams, Empty),
     "recall/select": Requested(SelectParams, SelectResult),
     "memory/search": Requested(SearchParams, SearchResult),
+    "memory/explain": Requested(ExplainParams, Verdict),
     "memory/list": Requested(ListParams, ListResult),
     "memory/read": Requested(ReadParams, ReadResult),
     "daemon/status": Requested(StatusParams, StatusResult),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from typing import get_args
 
 import pytest
 
 import memrecalld
-from memrecalld.cli import main
+from memrecalld.cli import main, verdict
 from memrecalld.cli.text import width
 from memrecalld.client import Client
+from memrecalld.recall.verdict import Reason
 from tests.support.notes import note
 from tests.support.turns import TOO_BUSY
 
@@ -155,6 +157,50 @@ def test_search_shows_scores_and_no_more_notes_than_asked(memrecall):
 def test_search_without_matches_says_so(memrecall):
     assert memrecall("search", "zebra") == (0, "No note matches.\n", "")
     assert memrecall("search", "zebra", "--json")[1] == '{\n  "documents": []\n}\n'
+
+
+def test_search_says_why_a_note_is_found_and_why_it_is_not(memrecall, asked, monkeypatch):
+    file = asked.project_notes / "deploy.md"
+    lines = memrecall("search", "--why", str(file), "deploy the zebra")[1].splitlines()
+    assert lines[:2] == ["Deploy process", str(file)]
+    assert lines[3] == "Recalled, number 1 of the matches."
+    assert re.fullmatch(r"Evidence \d+\.\d\d; needed \d+\.\d\d\.", lines[4])
+    assert [line.split()[:3] for line in lines[6:8]] == [
+        ["matched", "deploy", where] for where in ("title", "description")
+    ]
+    assert re.fullmatch(r"missed +zebra +\d+\.\d\d", lines[8])
+    monkeypatch.chdir(asked.project_notes)
+    assert (
+        "Not recalled: it holds nothing of what the query asks for."
+        in memrecall("search", "--why", "deploy.md", "zebra")[1]
+    )
+    assert "its file is left out (vanished)" in memrecall("search", "--why", "dangling.md", "zebra")[1]
+    assert memrecall("search", "--why", "none.md", "zebra") == (
+        0,
+        "No note is at this path; memrecall list shows where notes are.\n",
+        "",
+    )
+    assert (
+        json.loads(memrecall("search", "--why", "deploy.md", "ok", "--json")[1])["reason"] == "nothing_asked"
+    )
+
+
+def test_a_search_that_says_why_follows_links_to_a_note(memrecall, asked, tmp_path):
+    (tmp_path / "link").symlink_to(asked.project_notes)
+    out = memrecall("search", "--why", str(tmp_path / "link" / "deploy.md"), "deploy")[1]
+    assert out.startswith(f"Deploy process\n{asked.project_notes}/deploy.md\n\nRecalled, number 1")
+
+
+def test_a_search_that_says_why_knows_what_a_session_has(memrecall, asked):
+    memrecall("recall", "deploy", "--session", "why")
+    out = memrecall("search", "--why", str(asked.project_notes / "deploy.md"), "deploy", "--session", "why")[
+        1
+    ]
+    assert "Not delivered: the session has it already." in out
+
+
+def test_every_reason_has_its_words():
+    assert set(verdict._REASONS) | {"recalled", "skipped"} == set(get_args(Reason))
 
 
 def test_list_has_straight_columns_in_every_script(memrecall):

@@ -9,7 +9,7 @@ import pytest
 from msgspec import inspect
 
 from memrecalld.client import shapes
-from memrecalld.recall import delivery, outcome, turn
+from memrecalld.recall import delivery, outcome, turn, verdict
 from memrecalld.server import messages
 
 PAIRS = {
@@ -20,6 +20,7 @@ PAIRS = {
     "ToolResult": turn.ToolResult,
     "Outcome": outcome.Outcome,
     "Status": messages.StatusResult,
+    "Verdict": verdict.Verdict,
 }
 
 

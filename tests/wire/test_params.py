@@ -42,6 +42,12 @@ WRONG = {
     "a huge limit": ("memory/search", {"query": "deploy", "limit": 10**9}, "$.limit"),
     "a string for a limit": ("memory/search", {"query": "deploy", "limit": "5"}, "$.limit"),
     "a fraction for a limit": ("memory/search", {"query": "deploy", "limit": 1.5}, "$.limit"),
+    "nothing to explain": ("memory/explain", {"query": "deploy"}, "`path`"),
+    "an empty session to explain for": (
+        "memory/explain",
+        {"query": "deploy", "path": "/n.md", "sessionId": ""},
+        "$.sessionId",
+    ),
     "nothing to read": ("memory/read", {}, "`path`"),
     "a number for a path": ("memory/read", {"path": 5}, "$.path"),
     "a list of projects": ("memory/list", {"projectRoot": ["/w"]}, "$.projectRoot"),

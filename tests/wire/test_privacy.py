@@ -105,6 +105,7 @@ async def everything_that_can_happen(daemon, model, client):
     await client.call("recall/toolResult", key | {"toolName": TOOL, "turnId": SESSION})
     await client.call("recall/reset", key)
     await client.call("memory/search", root | {"query": query})
+    await client.call("memory/explain", root | {"query": query, "path": f"/{QUERY}", "sessionId": SESSION})
     await client.call("memory/list", root)
     await client.call_error("memory/read", root | {"path": f"/{QUERY}"})
     await client.call("daemon/status", root)
