@@ -31,7 +31,7 @@ class Status(enum.IntEnum):
 
     OK = 0
     ERROR = 1
-    """The daemon answered with an error, or the command found a fault."""
+    """The daemon answered with an error, or the command could not be carried out, or it found a fault."""
     USAGE = 2
     UNREACHABLE = 3
     """No daemon answers on the socket."""
@@ -43,6 +43,10 @@ class Status(enum.IntEnum):
 
 class UsageError(Exception):
     """The command cannot do what its arguments say; the text says why."""
+
+
+class CommandFailed(Exception):
+    """The command could not be carried out; the text says what to do."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -67,13 +71,30 @@ def run(argv: Sequence[str]) -> int:
         return _fail(error, Status.USAGE)
     except (DaemonUnavailable, CallTimeout) as error:
         return _fail(error, Status.UNREACHABLE)
-    except ClientError as error:
+    except (ClientError, CommandFailed) as error:
         return _fail(error, Status.ERROR)
     return Status.OK if status is None else status
 
 
 def connect(arguments: argparse.Namespace) -> Client:
-    """Connect to the daemon that the arguments name."""
+    """Connect to the daemon that the arguments name; where nobody listens, start it if they allow that."""
+    try:
+        return Client.connect(arguments.socket)
+    except DaemonUnavailable:
+        if not getattr(arguments, "start", False):
+            raise
+        from memrecalld.cli.starting import Failed, Started, nobody_listens, start  # noqa: PLC0415 - seldom
+
+        if not nobody_listens(arguments.socket):
+            raise
+    answer = start(arguments.socket, os.environ)
+    if isinstance(answer, Failed):
+        raise DaemonUnavailable(f"{answer.reason}; {answer.next_step}")
+    if isinstance(answer, Started):
+        print(
+            f"memrecall: started memrecalld, process {answer.pid}; it logs to {printable(answer.log_file)}",
+            file=sys.stderr,
+        )
     return Client.connect(arguments.socket)
 
 
@@ -121,14 +142,12 @@ def _parser() -> argparse.ArgumentParser:
     search = command("search", "search", "search the notes, outside any session")
     search.add_argument("query")
     search.add_argument("--limit", metavar="N", type=_limit, default=5, help="notes at most (default: 5)")
-    search.add_argument(
-        "--why", metavar="NOTE", help="say why this file is found, or why it is not, and nothing else"
-    )
-    search.add_argument(
-        "--session", metavar="ID", help="with --why: judge for this session, which may have the note already"
-    )
     listing = command("list", "listing", "list the newest notes")
     status = command("status", "status", "show what the daemon holds and how fast it answers")
+    for each in (recall, search, listing):
+        each.add_argument(
+            "--no-start", dest="start", action="store_false", help="fail where no daemon runs, and start none"
+        )
     doctor = command("doctor", "doctor", "look for what is wrong with the service, and say how to mend it")
     for each in (recall, search, listing, status, doctor):
         # Named before the command, the socket must not be overwritten by a default of the command.
@@ -158,6 +177,18 @@ def _parser() -> argparse.ArgumentParser:
     hook = command("hook", "hook", "answer one event of an agent; its hooks run this, and it never fails")
     hook.add_argument("event", metavar="EVENT")
     hook.add_argument("--host", required=True, choices=("claude", "qwen"))
+    service = command("service", "service", "let systemd start the daemon when it is needed")
+    actions = service.add_subparsers(metavar="ACTION", dest="action", required=True)
+    for name, summary in (
+        ("install", "put the units in place and enable the socket"),
+        ("uninstall", "stop both and take the units away"),
+        ("status", "show whether they are installed, enabled and running"),
+    ):
+        action = actions.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+        if name != "status":
+            action.add_argument(
+                "--dry-run", action="store_true", help="show what would be done and do nothing"
+            )
     mcp = command("mcp", "mcp", "serve an agent by the Model Context Protocol, on standard input and output")
     _add_socket(mcp, default=argparse.SUPPRESS)
     command("demo", "demo", "show one whole turn, with invented notes and a private daemon")

@@ -313,7 +313,10 @@ def test_a_wrong_argument_is_status_2_and_says_what_was_expected(arguments, reas
     assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [["recall", "x"], ["search", "x"], ["list"], ["status"]])
+@pytest.mark.parametrize(
+    "command",
+    [["recall", "x", "--no-start"], ["search", "x", "--no-start"], ["list", "--no-start"], ["status"]],
+)
 def test_without_a_daemon_the_status_is_3_and_the_message_says_how_to_start_it(command, capsys):
     assert main(command) == 3
     out, err = capsys.readouterr()
