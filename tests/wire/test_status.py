@@ -11,7 +11,7 @@ import pytest
 
 import memrecalld
 from tests.conftest import ConnectWire, StartDaemon
-from tests.support.daemon import DaemonProcess
+from tests.support.daemon import DaemonProcess, make_repository
 from tests.support.notes import note
 from tests.support.wire import WireClient
 from tests.wire.turns import Project, Turn, cancelled_at_once, titles
@@ -45,7 +45,9 @@ async def test_turns_are_counted_by_outcome_and_their_waits_are_percentiles(
     broken = {"sessionId": "s", "query": "q", "projectRoot": str(daemon.home / "broken")}
     assert (await client.call_error("recall/start", broken))["data"]["discardReason"] == "failed"
     root: dict[str, Any] = {"projectRoot": str(daemon.project)}
-    await cancelled_at_once(client, root | {"sessionId": "s", "query": "harbour crane"})
+    make_repository(daemon.home / "fresh")  # its notes are still to be read when the cancellation comes
+    fresh = {"projectRoot": str(daemon.home / "fresh"), "sessionId": "s", "query": "harbour crane"}
+    await cancelled_at_once(client, fresh)
     turns = [await Turn.start(client, "harbour crane", session="s", **root) for _ in range(3)]
     outcomes = [await turn.outcome() for turn in turns]
     status = await client.call("daemon/status")
