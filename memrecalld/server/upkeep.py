@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from memrecalld.recall.clock import Clock
 from memrecalld.server.notify import ServiceManager
 
-CHECK_S: Final = 5.0
+CHECK_S: Final = 2.0
 """How soon a lost socket is noticed, and how old the status line gets."""
 
 IDLE_S: Final = 30 * 60.0

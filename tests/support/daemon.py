@@ -110,6 +110,13 @@ class DaemonProcess:
             raise AssertionError(f"the daemon ignored SIGTERM:\n{self.log()}") from None
         assert status == 0, f"the daemon ended with {status}:\n{self.log()}"
 
+    def wait(self) -> int:
+        """Exit status of a daemon that ends by itself."""
+        assert self._process is not None
+        status = self._process.wait(STOP_S)
+        self._process = None
+        return status
+
     def kill(self) -> None:
         """End with SIGKILL, as a crash would."""
         assert self._process is not None
