@@ -1,18 +1,28 @@
-"""What is in notes, queries and keys never reaches the log, at any level, whatever goes wrong."""
+"""What is in notes, queries and keys goes to whoever asked and to nobody else, whatever goes wrong.
+
+Not into the log at any level, not into files but the cache of notes, not to other clients, and not to where
+any user of the machine could see it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import shutil
+import signal
+import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from memrecalld.server.messages import METHODS
 from tests.selectors.model_server import hang_up, raw
 from tests.support.daemon import REPOSITORY, DaemonProcess, make_repository
 from tests.support.notes import note
-from tests.support.wire import WireClient, frame
+from tests.support.wire import WAIT_S, WireClient, frame
 from tests.wire.model import Choice, says, selector
 from tests.wire.model import query as asked
 from tests.wire.turns import Turn, cancelled_at_once, poll
@@ -20,6 +30,7 @@ from tests.wire.turns import Turn, cancelled_at_once, poll
 # Each of them one word, so that they are searchable and cannot be there by accident.
 TITLE, DESCRIPTION, BODY, FILE, FOLDER = "qtitlex", "qdescriptionx", "qbodyx", "qfilex", "qfolderx"
 QUERY, SESSION, AGENT, TOOL, METHOD, KEY = "qqueryx", "qsessionx", "qagentx", "qtoolx", "qmethodx", "qkeyx"
+INVALID_PARAMS = -32602
 OF_NOTES = (TITLE, DESCRIPTION, BODY, FILE, FOLDER)
 PRIVATE = (*OF_NOTES, QUERY, SESSION, AGENT, TOOL, METHOD, KEY)
 
@@ -57,19 +68,30 @@ def private_words(text):
 
 
 def assert_discreet(daemon):
-    """Neither the log nor the state nor the process's arguments hold anything private.
+    """Neither the log nor the state nor what is seen of processes holds anything private.
 
     Only the cache of notes holds what notes say, and nothing of what was asked.
     """
     log = daemon.log()
     assert "recall ended" in log  # it is as talkative as it gets
     assert private_words(log) == []
-    for path in (*(daemon.home / "state").rglob("*"), *(daemon.home / "cache").rglob("*")):
-        assert private_words(str(path.relative_to(daemon.home))) == []
+    folders = [daemon.home / "state", daemon.home / "cache", daemon.runtime]
+    for path in (path for folder in folders for path in (folder, *folder.rglob("*"))):
+        assert private_words(str(path)) == []
         if path.is_file():
-            allowed = OF_NOTES if path.name.startswith("notes.sqlite") else ()
-            assert set(private_words(path.read_bytes().decode("latin-1"))) <= set(allowed)
-    assert private_words(Path(f"/proc/{daemon.pid}/cmdline").read_bytes().decode()) == []
+            found = set(private_words(path.read_bytes().decode("latin-1")))
+            assert found <= (set(OF_NOTES) if path.name.startswith("notes.sqlite") else set())
+    assert {TITLE, BODY} <= set(private_words(cached(daemon)))  # so that the search could find it elsewhere
+    for process in Path("/proc").glob("[0-9]*"):
+        for name in ("cmdline", "environ", "comm"):
+            with contextlib.suppress(OSError):  # it has ended, or cannot be looked at
+                assert private_words((process / name).read_bytes().decode("latin-1")) == []
+
+
+def cached(daemon):
+    return "".join(
+        path.read_bytes().decode("latin-1") for path in (daemon.home / "cache").rglob("notes.sqlite*")
+    )
 
 
 async def everything_that_can_happen(daemon, model, client):
@@ -129,19 +151,102 @@ async def everything_that_can_happen(daemon, model, client):
     await lost.abort()
     broken = daemon.notes_of(daemon.home / f"{FOLDER}2")
     broken.write_text(BODY, encoding="utf-8")
-    failed = await Turn.start(client, query, session=SESSION, projectRoot=str(daemon.home / f"{FOLDER}2"))
-    assert private_words((await failed.error())["message"]) == []
+    failing = key | {"query": query, "projectRoot": str(daemon.home / f"{FOLDER}2")}
+    assert private_words((await client.call_error("recall/start", failing))["message"]) == []
+
+
+async def wrong_in_every_field(daemon, client, root):
+    """For each field of each request, something of another type that holds what is private."""
+    valid = {"sessionId": SESSION, "query": QUERY, "path": f"/{QUERY}", **root}
+    wrong = [{QUERY: [QUERY, {QUERY: QUERY}]}]
+    for method, spec in METHODS.items():
+        if spec.result is None or method in {"shutdown", "recall/select"}:
+            continue
+        names = [field.encode_name for field in msgspec.structs.fields(spec.params)]
+        for name in names:
+            params = {each: valid[each] for each in names if each in valid} | {name: wrong}
+            error = await client.call_error(method, params)
+            assert error["code"] == INVALID_PARAMS
+            assert private_words(error["message"]) == []
+        for params in (QUERY, [QUERY], {QUERY: wrong}):
+            response = await client.response(await client.request(method, params))
+            assert private_words(response.get("error", {"message": ""})["message"]) == []
+    envelopes = [
+        {"jsonrpc": QUERY, "id": 1},
+        {"jsonrpc": "2.0", "id": wrong, "method": "daemon/status"},
+        {"jsonrpc": "2.0", "id": None, "method": wrong},
+        {"jsonrpc": "2.0", "id": QUERY * 1000, "method": "daemon/status"},
+        {"jsonrpc": "2.0", "id": QUERY, "result": wrong},
+        {"jsonrpc": "2.0", "id": QUERY, "error": {"code": QUERY, "message": QUERY}},
+        {"jsonrpc": "2.0", "method": "recall/start", "params": wrong},
+        {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": QUERY}},
+        {"jsonrpc": "2.0", "method": "recall/end", "params": wrong},
+        wrong,
+        {"jsonrpc": "2.0", "id": 424242, "method": "daemon/status"},
+    ]
+    reader, writer = await asyncio.open_unix_connection(str(daemon.socket))
+    writer.writelines(frame(json.dumps(envelope).encode()) for envelope in envelopes)
+    async with asyncio.timeout(WAIT_S):
+        await reader.readuntil(b"424242")
+    writer.close()
+
+
+async def stranger_asks(stranger):
+    """What another client gets to see that asks for nothing of its own."""
+    await stranger.call("daemon/status")
+    await stranger.call_error("no/method")
+    await stranger.call_error("memory/read", {"path": "/no/note"})
+    await stranger.call("recall/toolResult", {"sessionId": "a stranger's"})
+    await stranger.call_error("recall/start", {"sessionId": "a stranger's"})
+    assert private_words(json.dumps(stranger.messages)) == []
 
 
 async def test_nothing_private_is_logged_at_any_level(verbose, shared_model, connect_wire):
     daemon = verbose()
+    onlooker, stranger = await connect_wire(daemon), await connect_wire(daemon)
+    await onlooker.call("initialize", {"initializationOptions": {"memrecall": {"observe": True}}})
     async with await WireClient.connect(daemon.socket) as client:
         await everything_that_can_happen(daemon, shared_model, client)
+        await wrong_in_every_field(daemon, client, {"projectRoot": str(daemon.project)})
         assert f"Bearer {KEY}" in {each.headers.get("authorization") for each in shared_model.exchanges}
         assert KEY not in json.dumps(client.messages)
+        shared_model.answers = [Choice(held=True)]
+        turn = await Turn.start(client, f"{QUERY} {TITLE}", session=SESSION, projectRoot=str(daemon.project))
+        error = await stranger.call_error("recall/toolResult", {"sessionId": SESSION})
+        assert private_words(json.dumps(error)) == []
+        await turn.cancel()
+    await stranger_asks(stranger)
+    observed = json.dumps(onlooker.messages)
+    assert TITLE in observed
+    assert not {QUERY, BODY, TOOL, METHOD, KEY} & set(private_words(observed))
+    daemon.configure(f'[memory]\nlayouts = "{FOLDER}"\n[selector]\nmodel = ["{QUERY}"]\n')
+    os.kill(daemon.pid, signal.SIGHUP)
+    await poll(lambda: stranger.call("daemon/status"), lambda status: "configError" in status)
+    await stranger_asks(stranger)
     assert_discreet(daemon)
     await asyncio.to_thread(daemon.stop)
     assert "internal error" not in daemon.log()
+
+
+async def test_sessions_and_notes_are_digests_in_the_state(verbose, shared_model):
+    daemon = verbose()
+    shared_model.answers = [Choice(held=True)]
+    async with await WireClient.connect(daemon.socket) as client:
+        for number in range(3):
+            turn = await Turn.start(
+                client, TITLE, session=f"{SESSION}{number}", agentId=AGENT, projectRoot=str(daemon.project)
+            )
+            assert turn.fast_titles
+            await turn.end()
+            await turn.discarded()
+    await asyncio.to_thread(daemon.stop)
+    state = daemon.home / "state" / "memrecalld" / "sessions.sqlite"
+    with contextlib.closing(sqlite3.connect(state)) as connection:
+        [table] = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        rows = connection.execute(f"SELECT session, identity, content FROM {table[0]}").fetchall()
+    assert len({session for session, _, _ in rows}) == 3
+    assert {len(value) for row in rows for value in row} == {16}
+    assert private_words(state.read_bytes().decode("latin-1")) == []
 
 
 PLANT = """
