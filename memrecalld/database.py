@@ -55,26 +55,33 @@ def open_database(
 
 
 def make_private_directory(directory: Path) -> None:
-    """Create a directory for this user's eyes, or find it to be one.
+    """Create a directory for this user's eyes, and those above it that are missing, or find it to be one.
 
     Raises ``PermissionError`` for a link, for another user's directory, and for one that others may write to.
     """
-    directory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # mkdir of pathlib and of os give the directories above what the umask leaves of 0777.
+    for missing in reversed([parent for parent in directory.parents if not parent.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         directory.mkdir(mode=0o700)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise PermissionError("its directory is a link or no directory")
+        raise PermissionError(
+            "its directory is a link or no directory; move it away: memrecall doctor names it"
+        )
     if found.st_uid != os.geteuid():
-        raise PermissionError("its directory belongs to another user")
+        raise PermissionError(
+            "its directory belongs to another user; chown mends that: memrecall doctor names it"
+        )
     if found.st_mode & 0o022:
-        raise PermissionError("others may write to its directory; chmod 700 mends that")
+        raise PermissionError(
+            "others may write to its directory; chmod 700 mends that: memrecall doctor names it"
+        )
 
 
 def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connection | Unusable:
     """A connection, or why the file is no database of this version."""
-    # SQLite would create it by the umask; its journals take the mode of the file.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    _make_private_file(path)
     connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         # A write-ahead log outlives a killed process, and with NORMAL no commit waits for the disk
@@ -95,6 +102,23 @@ def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connect
             return "damaged"
         raise
     return connection
+
+
+def _make_private_file(path: Path) -> None:
+    """Create a file with mode 0600, or give that to one of ours, whatever was done to it.
+
+    SQLite would create it by the umask; its journals take the mode of the file. Raises ``OSError``, such as
+    ``PermissionError`` for another user's file.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        found = os.fstat(descriptor)
+        if found.st_uid != os.geteuid():
+            raise PermissionError("it belongs to another user; move it away: memrecall doctor names it")
+        if found.st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
 
 
 def set_aside(path: Path, why: Unusable) -> None:
