@@ -10,8 +10,9 @@ from pathlib import Path
 
 from memrecalld.cli.command import Status, UsageError
 from memrecalld.config import Paths
-from memrecalld.doctor.unit import SERVICE, show
+from memrecalld.doctor.unit import show
 from memrecalld.errors import ConfigError
+from memrecalld.service.units import SERVICE
 
 
 def run(arguments: argparse.Namespace) -> int:

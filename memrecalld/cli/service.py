@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from memrecalld.cli.command import CommandFailed, Status
 from memrecalld.cli.text import printable, table
-from memrecalld.config import Config, Paths
+from memrecalld.config import Config
 from memrecalld.doctor import unit
 from memrecalld.doctor.finding import Finding
 from memrecalld.doctor.subject import Subject
 from memrecalld.errors import ConfigError
+from memrecalld.service.installation import Installation
 from memrecalld.service.manager import Manager, ManagerError, with_runtime_directory
-from memrecalld.service.units import NAMES, SERVICE, SOCKET, State, directory, program, state, unit_files
+from memrecalld.service.units import NAMES, SERVICE, SOCKET, State
 
 _DROP_IN = "keep your settings in a drop-in instead: systemctl --user edit"
 
@@ -37,40 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandFailed(f"a unit file cannot be read or written: {error}") from None
     except ValueError as error:
         raise CommandFailed(f"the units cannot be made: {error}") from None
-
-
-class Installation:
-    """The unit files of one user, as they are and as they should be."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        """Raises ``ConfigError``, ``OSError``, and ``ValueError`` for paths that no unit can name."""
-        self.environ = environ
-        self.paths = Paths.from_environ(environ)
-        self.directory = directory(environ, self.paths)
-        self.wanted = unit_files(self.paths, environ, program())
-
-    def path(self, name: str) -> Path:
-        """Where a unit's file is, or would be."""
-        return self.directory / name
-
-    def state(self, name: str) -> State:
-        """What a unit's file is beside what it should be; a link is somebody else's."""
-        path = self.path(name)
-        if path.is_symlink():
-            return "changed"
-        try:
-            found = path.read_text(encoding="utf-8", errors="surrogateescape")
-        except FileNotFoundError:
-            found = None
-        return state(found, self.wanted[name])
-
-    def write(self, name: str) -> None:
-        """Put a unit's file in place, whole."""
-        path = self.path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(f".{name}.new")
-        new.write_text(self.wanted[name], encoding="utf-8")
-        new.replace(path)
 
 
 # Install ---------------------------------------------------------------------------------------------------
@@ -145,7 +111,7 @@ def _status(installation: Installation) -> int:
     socket = manager.properties(SOCKET, "UnitFileState", "ActiveState", "SubState", "Listen")
     service = manager.properties(SERVICE, "ActiveState", "SubState", "MainPID", "StatusText")
     print("\n".join(table(_rows(installation, socket, service))))
-    findings = [each for each in _findings(installation, socket) if each.severity != "ok"]
+    findings = [each for each in _findings(installation) if each.severity != "ok"]
     for each in findings:
         print(f"\n{each.severity}: {printable(each.what)}")
         if each.fix is not None:
@@ -167,7 +133,7 @@ def _rows(
     ]
 
 
-def _findings(installation: Installation, socket: Mapping[str, str]) -> list[Finding]:
+def _findings(installation: Installation) -> list[Finding]:
     subject = Subject(
         paths=installation.paths,
         environ=with_runtime_directory(installation.environ),
@@ -175,37 +141,7 @@ def _findings(installation: Installation, socket: Mapping[str, str]) -> list[Fin
         project="/",
         config=Config(),
     )
-    findings = list(unit.check(subject))
-    for name in NAMES:
-        path = installation.path(name)
-        match installation.state(name):
-            case "changed":
-                findings.append(
-                    _warning(f"{path} was changed by hand", f"move it away, and {_DROP_IN} {name}; {_AGAIN}")
-                )
-            case "outdated":
-                findings.append(_warning(f"{path} is of another memrecalld, or of other folders", _AGAIN))
-    listens = socket["Listen"].removesuffix(" (Stream)")
-    if socket["ActiveState"] == "active" and listens != installation.paths.socket:
-        findings.append(
-            _warning(
-                f"clients look for {installation.paths.socket}, and {SOCKET} listens on {listens}",
-                "unset MEMRECALLD_SOCKET, or name that path in ListenStream=: "
-                f"systemctl --user edit {SOCKET}",
-            )
-        )
-    elif socket["ActiveState"] == "active" and not Path(listens).is_socket():
-        findings.append(
-            _warning(f"{listens} was removed", f"make it anew: systemctl --user restart {SOCKET}")
-        )
-    return findings
-
-
-_AGAIN = "memrecall service install"
-
-
-def _warning(what: str, fix: str) -> Finding:
-    return Finding(check=unit.CHECK, severity="warning", what=what, fix=fix)
+    return list(unit.check(subject))
 
 
 def _print_calls(calls: list[list[str]]) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import socket
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from memrecalld.doctor import unit
 from memrecalld.doctor.finding import Finding
+from memrecalld.service.units import SERVICE as SERVICE_UNIT
+from memrecalld.service.units import SOCKET as SOCKET_UNIT
+from memrecalld.service.units import program, unit_files
 from tests.doctor.conftest import User, bad
 
-SOCKET = {"Id": unit.SOCKET, "LoadState": "loaded", "UnitFileState": "enabled", "ActiveState": "active"}
-SERVICE = {"Id": unit.SERVICE, "LoadState": "loaded", "UnitFileState": "static", "ActiveState": "inactive"}
+SOCKET = {"Id": SOCKET_UNIT, "LoadState": "loaded", "UnitFileState": "enabled", "ActiveState": "active"}
+SERVICE = {"Id": SERVICE_UNIT, "LoadState": "loaded", "UnitFileState": "static", "ActiveState": "inactive"}
 RESULT = {"Result": "success", "NeedDaemonReload": "no"}
 
 
@@ -57,7 +64,7 @@ def test_units_that_are_not_installed_are_a_hint_with_the_command(user: User) ->
 def test_one_unit_without_the_other_is_a_warning(user: User) -> None:
     finding = only(answer(user, SOCKET, SERVICE | {"LoadState": "not-found"}))
     assert (finding.severity, finding.fix) == ("warning", "memrecall service install")
-    assert unit.SERVICE in finding.what
+    assert SERVICE_UNIT in finding.what
 
 
 @pytest.mark.parametrize(
@@ -76,3 +83,56 @@ def test_what_keeps_the_daemon_from_starting_is_told_with_the_command(
     finding = only(bad(answer(user, SOCKET | socket, SERVICE | service)))
     assert finding.severity == severity
     assert fix in str(finding.fix)
+
+
+def test_a_unit_that_is_masked_is_a_warning(user: User) -> None:
+    finding = only(answer(user, SOCKET, SERVICE | {"LoadState": "masked"}))
+    assert finding.fix == "systemctl --user unmask memrecalld.service"
+
+
+@pytest.fixture
+def installed(user: User) -> Path:
+    """The folder of units, with those that this installation writes."""
+    folder = user.home / ".config" / "systemd" / "user"
+    folder.mkdir(parents=True)
+    for name, text in unit_files(user.subject.paths, user.environ, program()).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_units_as_they_were_installed_are_in_order(user: User, installed: Path) -> None:
+    assert not bad(answer(user, SOCKET, SERVICE))
+
+
+def test_a_unit_that_was_changed_by_hand_is_a_warning(user: User, installed: Path) -> None:
+    file = installed / SERVICE_UNIT
+    file.write_text(file.read_text(encoding="utf-8") + "\nNice=5\n", encoding="utf-8")
+    finding = only(bad(answer(user, SOCKET, SERVICE)))
+    assert finding.severity == "warning"
+    assert finding.what == f"{file} was changed by hand"
+    assert "memrecall service install" in str(finding.fix)
+
+
+def test_a_unit_of_another_installation_is_a_warning(user: User, installed: Path) -> None:
+    user.environ["QWEN_HOME"] = str(user.home / "elsewhere")
+    finding = only(bad(answer(user, SOCKET, SERVICE)))
+    assert (finding.severity, finding.fix) == ("warning", "memrecall service install")
+    assert SERVICE_UNIT in finding.what
+
+
+def test_a_socket_elsewhere_than_clients_look_is_a_warning(user: User) -> None:
+    finding = only(bad(answer(user, SOCKET | {"Listen": "/tmp/elsewhere (Stream)"}, SERVICE)))
+    assert user.subject.socket in finding.what
+    assert "/tmp/elsewhere" in finding.what
+
+
+def test_a_socket_that_was_removed_is_a_warning(user: User) -> None:
+    with tempfile.TemporaryDirectory(prefix="memrecalld-test-", dir="/tmp") as folder:
+        place = Path(folder, "sock")
+        user.environ["MEMRECALLD_SOCKET"] = str(place)
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(str(place))
+            assert not bad(answer(user, SOCKET | {"Listen": f"{place} (Stream)"}, SERVICE))
+        place.unlink()
+        finding = only(bad(answer(user, SOCKET | {"Listen": f"{place} (Stream)"}, SERVICE)))
+        assert (finding.severity, "was removed" in finding.what) == ("warning", True)
