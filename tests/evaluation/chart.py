@@ -1,8 +1,8 @@
-"""A bar chart in SVG, without a library: groups of bars, all from 0 to 100."""
+"""A bar chart in SVG, without a library: groups of bars, up to four in each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Final
 
@@ -18,8 +18,18 @@ _COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 """Told apart with any common colour blindness (Okabe and Ito, 2008)."""
 
 
-def bars(title: str, series: Sequence[str], groups: Mapping[str, Sequence[float]]) -> str:
-    """An SVG document. ``groups`` hold a value from 0 to 1 for each of ``series``, at most four."""
+def bars(
+    title: str,
+    series: Sequence[str],
+    groups: Mapping[str, Sequence[float]],
+    *,
+    length: Callable[[float], float] = lambda value: value,
+    written: Callable[[float], str] = lambda value: f"{100 * value:.1f}",
+) -> str:
+    """An SVG document. ``groups`` hold a value for each of ``series``, at most four.
+
+    ``length`` gives a bar's share of the width, from 0 to 1, and ``written`` what stands beside it.
+    """
     group_height = len(series) * (_BAR_HEIGHT + _BAR_GAP) + _GROUP_GAP
     height = _TOP + len(groups) * group_height + _BOTTOM
     scale = _WIDTH - _LABEL_WIDTH - _VALUE_WIDTH
@@ -39,12 +49,12 @@ def bars(title: str, series: Sequence[str], groups: Mapping[str, Sequence[float]
         middle = y + (group_height - _GROUP_GAP) // 2 + 4
         parts.append(f'<text x="{_LABEL_WIDTH - 8}" y="{middle}" text-anchor="end">{escape(label)}</text>')
         for number, value in enumerate(values):
-            width = round(value * scale, 1)
+            width = round(length(value) * scale, 1)
             parts.append(
                 f'<rect x="{_LABEL_WIDTH}" y="{y}" width="{width}" height="{_BAR_HEIGHT}"'
                 f' fill="{_COLOURS[number]}"/>'
             )
-            parts.append(f'<text x="{_LABEL_WIDTH + width + 5:.1f}" y="{y + 11}">{100 * value:.1f}</text>')
+            parts.append(f'<text x="{_LABEL_WIDTH + width + 5:.1f}" y="{y + 11}">{written(value)}</text>')
             y += _BAR_HEIGHT + _BAR_GAP
         y += _GROUP_GAP
     parts.append("</svg>")
