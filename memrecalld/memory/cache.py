@@ -30,7 +30,7 @@ _log = logging.getLogger("memrecalld.memory")
 KEPT_DAYS: Final = 90
 """Folders that were not read for longer are forgotten."""
 
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _VERSION: Final = zlib.crc32(f"{memrecalld.__version__}/{_FORMAT}".encode()) & 0x7FFFFFFF
 """Another version of the program may read notes otherwise."""
 
@@ -46,8 +46,8 @@ CREATE TABLE IF NOT EXISTS notes (
     folder INTEGER NOT NULL,
     path TEXT NOT NULL,
     note BLOB NOT NULL,
-    PRIMARY KEY (folder, path)
-) WITHOUT ROWID;
+    UNIQUE (folder, path)
+);
 """
 
 _DAY_S: Final = 86_400
@@ -135,6 +135,8 @@ class NoteCache:
                     "DELETE FROM notes WHERE folder = ? AND path = ?", [(folder, path) for path in gone]
                 )
                 self._connection.execute("COMMIT")
+                # Else the log stays as long as the first reading of the largest folder has made it.
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.Error as error:
                 self._give_up(error)
 

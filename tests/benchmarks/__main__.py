@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 
 from tests.benchmarks import measure, report
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def _say(what: str) -> None:
-    print(f"measuring: {what}", file=sys.stderr)
+    print(f"{time.strftime('%X')} measuring: {what}", file=sys.stderr)
 
 
 if __name__ == "__main__":

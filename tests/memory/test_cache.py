@@ -172,12 +172,13 @@ async def test_full_disk_means_no_cache(
         watcher=None,
         cache=cache,
     )
-    write(notes / "large.md", "# Large\n" + "x " * 100_000)
+    for number in range(20):
+        write(notes / f"large-{number}.md", "# Large\n" + "x " * 1_000)
     answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
     with caplog.at_level(logging.WARNING):
         catalog.read(None, frozenset(), answer.set_result)  # type: ignore[arg-type]
         reading = await answer
-    assert sum(len(folder) for folder in reading.folders) == 6
+    assert sum(len(folder) for folder in reading.folders) == 25
     assert "SQLITE_FULL" in caplog.text
     catalog.close()
 
