@@ -30,7 +30,7 @@ _RESTART: Final = (
     "restart it: systemctl --user restart memrecalld.service, or stop memrecalld and start it again"
 )
 
-_TROUBLES: Final = {
+TROUBLES: Final = {
     "state-in-memory": (
         "what sessions were given is kept in memory only, so notes may be repeated after a restart",
         "free space on the disk, and see the permissions above",
@@ -123,7 +123,7 @@ def _of_status(status: Status, path: str) -> Iterator[Finding]:
         )
     # A daemon of an earlier version says nothing about its health.
     for reason in status.get("health", {}).get("reasons", ()):
-        what, fix = _TROUBLES.get(reason, (f"the daemon reports {reason}", "see memrecall logs"))
+        what, fix = TROUBLES.get(reason, (f"the daemon reports {reason}", "see memrecall logs"))
         yield Finding(check=CHECK, severity="warning", what=what, fix=fix)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from memrecalld.doctor.finding import Finding
 from memrecalld.doctor.subject import Subject
@@ -34,34 +34,45 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _of_agent(host: str, subject: Subject) -> Iterator[Finding]:
     agent = AGENTS[host]
-    file = SettingsFile(agent.settings(subject.environ, Path(subject.paths.home)))
     install = f"memrecall install-hooks --host {host}"
-    if not file.path.parent.is_dir():
+    users = agent.settings(subject.environ, Path(subject.paths.home))
+    if not users.parent.is_dir():
         yield Finding(check=CHECK, severity="ok", what=f"{agent.title} is not in use here")
         return
-    try:
-        text = file.read()
-        installed = text is not None and bool(hooked_events(text, comments=agent.comments))
-        ours = hooks_of(host, sys.executable)
-        current = text is not None and with_hooks(text, ours, comments=agent.comments) == text
-    except (SyntaxFault, SettingsError):
-        yield Finding(
-            check=CHECK,
-            severity="warning",
-            what=f"{agent.title} may not be able to read its settings: {file.path} is broken",
-            fix=f"{install} --dry-run names the place",
-        )
-        return
+    installed = False
+    for path, where in ((users, ""), (Path(subject.project, agent.project_settings), " in this project")):
+        try:
+            hooks = _installed(host, SettingsFile(path))
+        except (SyntaxFault, SettingsError):
+            yield Finding(
+                check=CHECK,
+                severity="warning",
+                what=f"{agent.title} may not be able to read its settings: {path} is broken",
+                fix=f"{install}{' --project' if where else ''} --dry-run names the place",
+            )
+            installed = True  # there may be some
+            continue
+        if hooks == "current":
+            yield Finding(check=CHECK, severity="ok", what=f"{agent.title} recalls by itself{where}")
+        elif hooks == "other":
+            yield Finding(
+                check=CHECK,
+                severity="warning",
+                what=f"{agent.title} runs the hooks of another installation or version{where}",
+                fix=f"{install}{' --project' if where else ''}",
+            )
+        installed = installed or hooks != "none"
     if not installed:
         yield Finding(
             check=CHECK, severity="hint", what=f"{agent.title} does not recall by itself", fix=install
         )
-    elif not current:
-        yield Finding(
-            check=CHECK,
-            severity="warning",
-            what=f"{agent.title} runs the hooks of another installation or version",
-            fix=install,
-        )
-    else:
-        yield Finding(check=CHECK, severity="ok", what=f"{agent.title} recalls by itself")
+
+
+def _installed(host: str, file: SettingsFile) -> Literal["none", "current", "other"]:
+    """Whose hooks are in a settings file. Raises ``SyntaxFault`` and ``SettingsError``."""
+    agent = AGENTS[host]
+    text = file.read()
+    if text is None or not hooked_events(text, comments=agent.comments):
+        return "none"
+    ours = hooks_of(host, sys.executable)
+    return "current" if with_hooks(text, ours, comments=agent.comments) == text else "other"

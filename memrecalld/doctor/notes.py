@@ -10,17 +10,15 @@ from typing import Final
 
 import msgspec
 
-from memrecalld.config import MemoryConfig
 from memrecalld.doctor.finding import NAMED, Finding, counted, named
 from memrecalld.doctor.patience import within
+from memrecalld.doctor.reading import RootReport, find_places, read_root
 from memrecalld.doctor.subject import Subject
 from memrecalld.errors import InvalidProject, ProjectMemoryError
 from memrecalld.memory.document import Problem
 from memrecalld.memory.filesystem import is_local
-from memrecalld.memory.layouts import Places, Root, places
-from memrecalld.memory.parse import decode
-from memrecalld.memory.scan import RootScan, scan_root, screen_of
-from memrecalld.memory.secrets import Rule, secrets_in
+from memrecalld.memory.layouts import Places, Root
+from memrecalld.memory.scan import RootScan, scan_root
 from memrecalld.memory.skips import Reason
 
 CHECK: Final = "notes"
@@ -60,16 +58,6 @@ _SKIPPED: Final[dict[Reason, str]] = {
 same note is read elsewhere."""
 
 
-class RootReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One folder of notes, read without the daemon."""
-
-    scan: RootScan
-    secrets: dict[str, tuple[Rule, ...]]
-    """Rules by relative path, of all notes that seem to hold any, whether they are left out for it or not."""
-    folders: int
-    """The folder and those below it, which take a watch each."""
-
-
 def check(subject: Subject) -> Iterator[Finding]:
     """Read every folder as the daemon would, a time limit for each, and tell what is in it."""
     try:
@@ -87,41 +75,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield from _untrusted(subject, found)
     for root in found.roots:
         yield from _of_root(root, found)
-
-
-def find_places(subject: Subject, memory: MemoryConfig | None = None) -> Places:
-    """The folders of the subject's project and user, by its configuration or by another."""
-    memory = memory or subject.config.memory
-    return places(
-        subject.project,
-        environment=subject.environ,
-        home=subject.paths.home,
-        layouts=memory.layouts,
-        extra_project_roots=memory.extra_project_roots,
-        extra_user_roots=memory.extra_user_roots,
-        trusted_projects=memory.trusted_projects,
-    )
-
-
-def read_root(root: Root, found: Places) -> RootReport:
-    """Read all notes of one folder. Blocks; raises ``ProjectMemoryError`` as ``scan_root`` does."""
-    secrets: dict[str, tuple[Rule, ...]] = {}
-    folders: list[str] = []
-    screened = screen_of(root)
-
-    def screen(path: str, data: bytes) -> Reason | None:
-        rules = secrets_in(decode(data))
-        if rules:
-            secrets[path] = rules
-        return None if screened is None else screened(path, data)
-
-    scan = scan_root(
-        root,
-        allowed=found.real_paths,
-        entering=lambda _descriptor, prefix: folders.append(prefix),
-        screen=screen,
-    )
-    return RootReport(scan=scan, secrets=secrets, folders=len(folders))
 
 
 def _untrusted(subject: Subject, found: Places) -> Iterator[Finding]:

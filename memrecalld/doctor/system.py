@@ -13,8 +13,8 @@ from typing import Final
 
 import memrecalld
 from memrecalld.doctor.finding import Finding, counted
-from memrecalld.doctor.notes import find_places
 from memrecalld.doctor.patience import within
+from memrecalld.doctor.reading import find_places
 from memrecalld.doctor.subject import Subject
 from memrecalld.errors import InvalidProject
 from memrecalld.memory.inotify import Inotify

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from memrecalld.memory.secrets import Rule
+from memrecalld.memory.secret_rules import Rule
 
 Reason = (
     Literal[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import tempfile
@@ -17,6 +18,7 @@ from memrecalld.doctor.finding import Finding, worst
 from memrecalld.doctor.subject import Subject
 from memrecalld.memory.layouts import native_key
 from tests.doctor.conftest import User, bad
+from tests.support.daemon import REPOSITORY
 
 # Configuration ----------------------------------------------------------------------------------------------
 
@@ -116,6 +118,23 @@ def test_hooks_are_found_missing_installed_and_of_another_installation(
     )
     settings.write_text("{", encoding="utf-8")
     assert (of(host, user).severity, str(settings) in of(host, user).what) == ("warning", True)
+
+
+def test_hooks_of_one_project_are_found_there(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in user.environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(user.project)
+    (user.home / ".claude").mkdir()
+    assert main(["install-hooks", "--host", "claude", "--project"]) == 0
+    assert (of("claude", user).severity, "in this project" in of("claude", user).what) == ("ok", True)
+
+
+def test_every_trouble_that_a_daemon_may_report_has_words_and_a_remedy() -> None:
+    protocol = (REPOSITORY / "editor-clients" / "PROTOCOL.md").read_text(encoding="utf-8")
+    table = protocol.partition("| reason | what is less good")[2].partition("\n\n")[0]
+    first_cells = "".join(re.findall(r"^\|(.*?)\|", table, re.MULTILINE))
+    documented = set(re.findall(r"`([a-z-]+)`", first_cells))
+    assert documented == set(daemon.TROUBLES)
 
 
 def test_a_hook_that_found_no_daemon_is_a_hint(user: User) -> None:
