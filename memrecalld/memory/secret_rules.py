@@ -73,4 +73,4 @@ def _compiled() -> Iterator[tuple[Rule, str, re.Pattern[str]]]:
 
 
 TOKEN_PATTERNS: Final = tuple(_compiled())
-"""Rule, prefix and pattern of each, in time proportional to the text. Without the prefix there is no token."""
+"""Rule, prefix and pattern of each, in time proportional to the text. No token is without its prefix."""
