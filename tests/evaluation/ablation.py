@@ -67,19 +67,15 @@ SIGNALS: Final = (
     Signal("newer first", ((systems, "NOW_NS", 0),)),
     Signal("share of the demand", ((ranker, "DEMAND_SHARE", 0.0),)),
     Signal("demand of unknown words", ((keys, "UNKNOWN_WORD", 0),)),
-    Signal(
-        "smaller demand of unknown inflected words",
-        ((keys, "UNKNOWN_INFLECTED", 100),),
-        "test_a_missing_word_counts_less_in_a_language_that_inflects",
-    ),
+    Signal("smaller demand of unknown inflected words", ((keys, "UNKNOWN_INFLECTED", 100),)),
     Signal("smaller demand of unknown pairs", ((keys, "UNKNOWN_PAIR", 100),)),
     Signal("body proves less", ((ranker, "FIELD_EVIDENCE", _masked(lambda mask: 1_000)),)),
     Signal("enough evidence", ((ranker, "ENOUGH_EVIDENCE", 10**9),)),
     Signal(
         "least evidence", ((ranker, "LEAST_EVIDENCE", 1),), "test_a_word_that_all_notes_hold_chooses_none"
     ),
-    Signal("assumed notes", ((ranker, "ASSUMED_NOTES", 0),), "test_the_only_note_of_a_store_is_found"),
-    Signal("leniency in small stores", ((ranker, "FEW_NOTES", 0),), "test_chinese_japanese_and_korean"),
+    Signal("assumed notes", ((ranker, "ASSUMED_NOTES", 0),)),
+    Signal("leniency in small stores", ((ranker, "FEW_NOTES", 0),)),
     Signal("accents and plural", ((keys, "singular", _as_written),)),
     Signal("other endings", ((keys, "root", _as_written),)),
     Signal("humps of identifiers", ((identifiers, "_humps", lambda word: [word]),)),
@@ -94,7 +90,7 @@ SIGNALS: Final = (
     Signal("generic pairs", ((cjk, "_GENERIC_PAIRS", frozenset()),)),
     Signal("Han grammar", ((cjk, "_HAN_GRAMMAR", frozenset()), (cjk, "_HAN_AMBIGUOUS", frozenset()))),
     Signal("Korean grammar", ((cjk, "_without_korean_grammar", _as_written),)),
-    Signal("loose pairs", ((cjk, "LOOSE", 0),), "test_a_pair_with_a_letter_that_may_be_grammar_still_counts"),
+    Signal("loose pairs", ((cjk, "LOOSE", 0),)),
     Signal(
         "a stretch is a few words",
         ((cjk, "_CHARACTERS_PER_WORD", dict.fromkeys(cjk._CHARACTERS_PER_WORD, 1)),),

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from memrecalld.memory.document import Document
-from tests.evaluation import ablation, dataset, measures, systems
+from tests.evaluation import dataset, measures, small, systems
 from tests.evaluation.dataset import NOTHING_TO_RECALL, SPLITS, Split
-from tests.evaluation.measures import Measure, Outcome
+from tests.evaluation.measures import Outcome
 
-_COMPARED: Final = (systems.BASELINE, systems.BM25, systems.BM25_KEYS, systems.PRODUCT)
+_COMPARED: Final = (
+    systems.GREP,
+    systems.BEFORE,
+    systems.BASELINE,
+    systems.BM25,
+    systems.BM25_KEYS,
+    systems.PRODUCT,
+)
 _DEPTHS: Final = ("Recall@2", "Recall@5", "top-1")
 _WITH_INTERVAL: Final = ("Recall@2", "Recall@5", "top-1")
 
 DEVELOPMENT: Final[Split] = "development"
 
 Runs = dict[Split, dict[str, list[Outcome]]]
-
-
-class Ablated(NamedTuple):
-    """How the ranker does on the queries for tuning without one signal."""
-
-    signal: ablation.Signal
-    outcomes: list[Outcome]
 
 
 def run_all(documents: Sequence[Document]) -> Runs:
@@ -33,15 +33,6 @@ def run_all(documents: Sequence[Document]) -> Runs:
         split: {system.name: measures.run(system, dataset.queries(split)) for system in compared}
         for split in (*SPLITS, DEVELOPMENT)
     }
-
-
-def run_ablation(documents: Sequence[Document]) -> list[Ablated]:
-    """Ask the product's ranker the queries for tuning, each time with one signal taken out."""
-    found = []
-    for signal in ablation.SIGNALS:
-        with ablation.taken_out(signal):
-            found.append(Ablated(signal, measures.run(systems.product(documents), dataset.queries("tune"))))
-    return found
 
 
 def floor(documents: Sequence[Document], depth: int) -> float:
@@ -58,13 +49,11 @@ def overall(runs: Runs, split: Split) -> str:
         cells = [
             _with_interval([measure(outcome) for outcome in answered])
             if label in _WITH_INTERVAL
-            else _percent(measures.mean(measure, answered))
+            else percent(measures.mean(measure, answered))
             for label, measure in measures.ANSWERED.items()
         ]
-        rows.append(
-            [name, *cells, _percent(measures.mean(measures.silence, measures.unanswerable(outcomes)))]
-        )
-    return _table(heads, rows)
+        rows.append([name, *cells, percent(measures.mean(measures.silence, measures.unanswerable(outcomes)))])
+    return table(heads, rows)
 
 
 def advantages(runs: Runs, split: Split) -> str:
@@ -79,7 +68,7 @@ def advantages(runs: Runs, split: Split) -> str:
         gains = [measures.differences(measures.ANSWERED[label], *answered) for label in _DEPTHS]
         gains.append(measures.differences(measures.silence, *unanswered))
         rows.append([name, *(_with_interval(each, sign=True) for each in gains)])
-    return _table(["ahead of", *_DEPTHS, measures.NO_RESULT_RECALL], rows)
+    return table(["ahead of", *_DEPTHS, measures.NO_RESULT_RECALL], rows)
 
 
 def by_category(runs: Runs, split: Split) -> str:
@@ -90,52 +79,46 @@ def by_category(runs: Runs, split: Split) -> str:
         for name in _COMPARED:
             outcomes = measures.of_category(runs[split][name], category)
             if category in NOTHING_TO_RECALL:
-                cells.append(f"silent {_percent(measures.mean(measures.silence, outcomes))}")
+                cells.append(f"silent {percent(measures.mean(measures.silence, outcomes))}")
             else:
                 each = (measures.mean(measures.ANSWERED[label], outcomes) for label in _DEPTHS)
-                cells.append(" / ".join(_percent(value) for value in each))
+                cells.append(" / ".join(percent(value) for value in each))
         count = len(measures.of_category(runs[split][systems.PRODUCT], category))
         rows.append([category, str(count), *cells])
-    return _table(["", "queries", *_COMPARED], rows)
+    return table(["", "queries", *_COMPARED], rows)
 
 
-def signals(whole: Sequence[Outcome], ablated: Iterable[Ablated]) -> str:
-    """What each signal is worth: the change, in points, when it is taken out."""
-    columns: dict[str, tuple[Measure, bool]] = {
-        **{label: (measure, True) for label, measure in measures.ANSWERED.items()},
-        measures.NO_RESULT_RECALL: (measures.silence, False),
-    }
-
-    def means(outcomes: Sequence[Outcome]) -> list[float]:
-        answered, unanswered = measures.answerable(outcomes), measures.unanswerable(outcomes)
-        return [
-            measures.mean(measure, answered if of_answered else unanswered)
-            for measure, of_answered in columns.values()
-        ]
-
-    before = means(whole)
-    rows = [["(nothing)", *map(_percent, before)]]
-    for signal, outcomes in ablated:
-        changes = [after - value for after, value in zip(means(outcomes), before, strict=True)]
-        rows.append([signal.name, *(_percent(change, sign=True) if change else "" for change in changes)])
-    return _table(["without", *columns], rows)
+def intervals(runs: Runs, split: Split) -> str:
+    """The product's ranker by category, with intervals."""
+    heads = ["", *_DEPTHS, "MRR", measures.NO_RESULT_RECALL]
+    rows = []
+    for category in _categories(runs, split):
+        outcomes = measures.of_category(runs[split][systems.PRODUCT], category)
+        if category in NOTHING_TO_RECALL:
+            cells = [*[""] * (len(heads) - 2), _with_interval([measures.silence(each) for each in outcomes])]
+        else:
+            cells = [
+                _with_interval([measures.ANSWERED[label](each) for each in outcomes]) for label in heads[1:-1]
+            ]
+            cells.append("")
+        rows.append([category, *cells])
+    return table(heads, rows)
 
 
-def costs(whole: Sequence[Outcome], outcomes: Sequence[Outcome]) -> bool:
-    """Without a signal something got worse: a measure over all queries, or over those of a category."""
-    pairs = [(whole, outcomes)]
-    for category in {outcome.query.category for outcome in whole}:
-        pairs.append((measures.of_category(whole, category), measures.of_category(outcomes, category)))
-    for before, after in pairs:
-        answered = measures.answerable(before), measures.answerable(after)
-        for label, measure in measures.ANSWERED.items():
-            gain = measures.mean(measure, answered[0]) - measures.mean(measure, answered[1])
-            if (-gain if label == "false silence" else gain) > 0:
-                return True
-        unanswered = measures.unanswerable(before), measures.unanswerable(after)
-        if measures.mean(measures.silence, unanswered[0]) > measures.mean(measures.silence, unanswered[1]):
-            return True
-    return False
+def small_stores(split: Split) -> str:
+    """The product's ranker and the baseline in small stores."""
+    rows = []
+    for size in small.SIZES:
+        for name, system in ((systems.BASELINE, systems.baseline), (systems.PRODUCT, systems.product)):
+            outcomes = small.run(system, split, size)
+            answered, unanswered = measures.answerable(outcomes), measures.unanswerable(outcomes)
+            values = [measures.mean(measures.ANSWERED[label], answered) for label in ("Recall@2", "top-1")]
+            values += [
+                measures.mean(measures.silence, answered),
+                measures.mean(measures.silence, unanswered),
+            ]
+            rows.append([str(size), name, *map(percent, values)])
+    return table(["notes", "", "Recall@2", "top-1", "false silence", measures.NO_RESULT_RECALL], rows)
 
 
 def misses(outcomes: Iterable[Outcome]) -> str:
@@ -160,13 +143,15 @@ def _categories(runs: Runs, split: Split) -> list[str]:
 def _with_interval(values: Sequence[float], *, sign: bool = False) -> str:
     low, high = measures.interval(values)
     middle = sum(values) / len(values)
-    return f"{_percent(middle, sign=sign)} ({_percent(low, sign=sign)} … {_percent(high, sign=sign)})"
+    return f"{percent(middle, sign=sign)} ({percent(low, sign=sign)} … {percent(high, sign=sign)})"
 
 
-def _percent(value: float, *, sign: bool = False) -> str:
+def percent(value: float, *, sign: bool = False) -> str:
+    """A number as the tables show it; ``sign`` shows a plus too."""
     return f"{100 * value:{'+' if sign else ''}.1f}".replace("-", "−")
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; all but the first column are set to the right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memrecalld.memory.document import Document
-from tests.evaluation import chart, dataset, measures, report, systems
-from tests.evaluation.report import Ablated, Runs
+from tests.evaluation import chart, dataset, measures, report, systems, worth
+from tests.evaluation.report import Runs
+from tests.evaluation.worth import Ablated
 
 _PAGE = """\
 # Recall quality
 
 Written by `python -m tests.evaluation --write`. {queries} labelled queries over {notes} notes of one
-imagined company (`corpus/README.md` says how they were made), asked of the plain scorers, without a model. A
+imagined company (`corpus/README.md` says how they were made), asked of the plain scorers, without a model;
+`DELIVERY.md` says what of that reaches a model, and when. A
 query-blind system has the only relevant note among its first five in {floor:.1f} % of cases. All numbers are
 percentages or percentage points; in parentheses, where 95 of 100 samples of queries would lie (bootstrap).
 
@@ -41,6 +43,9 @@ Points ahead, query by query:
 By category, Recall@2 / Recall@5 / top-1:
 
 {held_out_categories}
+The product by category, with intervals:
+
+{held_out_intervals}
 ## Tune
 
 {tune}
@@ -50,13 +55,28 @@ Points ahead, query by query:
 By category, Recall@2 / Recall@5 / top-1:
 
 {tune_categories}
+The product by category, with intervals:
+
+{tune_intervals}
 ## Development
 
 {development}
+## Small stores
+
+Most people have few notes. Each query put to a store of its own, of as many notes as the first column says:
+some that answer it, if there are any, and others by chance. Nothing was chosen by these numbers.
+
+Held-out:
+
+{held_out_small}
+Tune:
+
+{tune_small}
 ## What each signal is worth
 
-On the tune split: the points that change when one signal of the ranker is taken out; an empty cell is no
-change. Some signals serve what no query of the corpus asks for; a test in `tests/ranking` shows what they are
+The points that change when one signal of the ranker is taken out; an empty cell is no change. On the tune
+split; in the last columns on the same queries in small stores of {small_store} notes, and on the development
+queries. Some signals serve what none of these queries asks for; a test in `tests/ranking` shows what they are
 for:
 
 {guards}
@@ -77,12 +97,17 @@ def text(documents: Sequence[Document], runs: Runs, ablated: Sequence[Ablated]) 
         held_out=report.overall(runs, "held-out"),
         held_out_ahead=report.advantages(runs, "held-out"),
         held_out_categories=report.by_category(runs, "held-out"),
+        held_out_intervals=report.intervals(runs, "held-out"),
         tune=report.overall(runs, "tune"),
         tune_ahead=report.advantages(runs, "tune"),
         tune_categories=report.by_category(runs, "tune"),
+        tune_intervals=report.intervals(runs, "tune"),
         development=report.overall(runs, report.DEVELOPMENT),
         guards=guards,
-        signals=report.signals(runs["tune"][systems.PRODUCT], ablated),
+        held_out_small=report.small_stores("held-out"),
+        tune_small=report.small_stores("tune"),
+        small_store=worth.SMALL_STORE,
+        signals=worth.signals(worth.ask_product(documents), ablated),
     )
 
 

@@ -56,11 +56,21 @@ def all_systems(documents: Sequence[Document]) -> list[System]:
         System(RANDOM, _random(documents)),
         System(GREP, _grep(documents)),
         System(BEFORE, _before(documents)),
-        System(BASELINE, _baseline(documents)),
+        baseline(documents),
         System(BM25, _bm25(documents)),
         System(BM25_KEYS, _bm25_keys(documents)),
         product(documents),
     ]
+
+
+def baseline(documents: Sequence[Document]) -> System:
+    """The scorer that the product's ranker departs from."""
+    texts = [scorer.search_text(document) for document in documents]
+
+    def search(query: str) -> list[str]:
+        return [name(each.document) for each in scorer.rank(documents, query_tokens(query), NOW_NS, texts)]
+
+    return System(BASELINE, search)
 
 
 def product(documents: Sequence[Document]) -> System:
@@ -115,15 +125,6 @@ def _before(documents: Sequence[Document]) -> Search:
         # The type decided its ties, in the order of the alphabet.
         best_first = sorted(by_type, key=lambda place: -scores[place])
         return [name(documents[place]) for place in best_first if scores[place]]
-
-    return search
-
-
-def _baseline(documents: Sequence[Document]) -> Search:
-    texts = [scorer.search_text(document) for document in documents]
-
-    def search(query: str) -> list[str]:
-        return [name(each.document) for each in scorer.rank(documents, query_tokens(query), NOW_NS, texts)]
 
     return search
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation import chart, dataset, measures, report, results, systems
+from tests.evaluation import chart, dataset, measures, report, results, small, systems, worth
 from tests.evaluation.dataset import NOTHING_TO_RECALL, SPLITS, Split
 from tests.evaluation.measures import Outcome
-from tests.evaluation.report import Ablated, Runs
+from tests.evaluation.report import Runs
+from tests.evaluation.worth import Ablated
+
+pytestmark = pytest.mark.xdist_group("quality")  # all systems answer all queries once, not once a worker
 
 HERE = Path(__file__).parent
 RANKING_TESTS = HERE.parent / "ranking"
@@ -26,7 +29,7 @@ def runs() -> Runs:
 
 @cache
 def ablated() -> tuple[Ablated, ...]:
-    return tuple(report.run_ablation(dataset.documents()))
+    return tuple(worth.run_ablation(dataset.documents()))
 
 
 def outcomes(split: Split, system: str, category: str | None = None) -> list[Outcome]:
@@ -97,6 +100,17 @@ def test_silence_where_silence_is_right_on_held_out_queries() -> None:
     assert silent(outcomes("held-out", systems.PRODUCT)) >= 0.97
 
 
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("size", small.SIZES)
+def test_a_small_store_is_searched_as_well_and_as_silent(split: Split, size: int) -> None:
+    ours = small.run(systems.product, split, size)
+    theirs = small.run(systems.baseline, split, size)
+    for label in ("Recall@2", "Recall@5", "top-1", "MRR"):
+        assert value(label, ours) >= value(label, theirs), label
+    assert value("Recall@2", ours) >= 0.91
+    assert silent(ours) >= 0.95
+
+
 def test_development_queries_are_none_of_the_corpus() -> None:
     corpus = {query.text.strip().lower() for split in SPLITS for query in dataset.queries(split)}
     assert corpus.isdisjoint(query.text.strip().lower() for query in dataset.queries(report.DEVELOPMENT))
@@ -109,8 +123,8 @@ def test_development_queries_stay_answered_and_silent() -> None:
 
 
 def test_each_signal_is_worth_something() -> None:
-    whole = outcomes("tune", systems.PRODUCT)
-    idle = [each.signal for each in ablated() if not report.costs(whole, each.outcomes)]
+    whole = worth.ask_product(dataset.documents())
+    idle = [each.signal for each in ablated() if not worth.costs(whole, each.asked)]
     assert [signal.name for signal in idle if not signal.guard] == []
 
 
