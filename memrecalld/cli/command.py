@@ -142,6 +142,12 @@ def _parser() -> argparse.ArgumentParser:
     search = command("search", "search", "search the notes, outside any session")
     search.add_argument("query")
     search.add_argument("--limit", metavar="N", type=_limit, default=5, help="notes at most (default: 5)")
+    search.add_argument(
+        "--why", metavar="NOTE", help="say why this file is found, or why it is not, and nothing else"
+    )
+    search.add_argument(
+        "--session", metavar="ID", help="with --why: judge for this session, which may have the note already"
+    )
     listing = command("list", "listing", "list the newest notes")
     status = command("status", "status", "show what the daemon holds and how fast it answers")
     for each in (recall, search, listing):
