@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -18,7 +19,7 @@ from memrecalld.errors import InvalidProject, ProjectMemoryError
 from memrecalld.memory.document import Problem
 from memrecalld.memory.filesystem import is_local
 from memrecalld.memory.layouts import Places, Root
-from memrecalld.memory.scan import RootScan, scan_root
+from memrecalld.memory.scan import RootScan
 from memrecalld.memory.skips import Reason
 
 CHECK: Final = "notes"
@@ -85,7 +86,7 @@ def _untrusted(subject: Subject, found: Places) -> Iterator[Finding]:
         subject.config.memory, trusted_projects=(_escaped(found.project.root),)
     )
     for root in find_places(subject, trusting).roots:
-        if root.layout == "team" and within(READ_S, partial(_exists, root)):
+        if root.layout == "team" and within(READ_S, Path(root.real_path).is_dir):
             yield Finding(
                 check=CHECK,
                 severity="hint",
@@ -194,16 +195,6 @@ def _from_the_future(scan: RootScan) -> Iterator[Finding]:
 
 def _path(scan: RootScan, relative_path: str) -> str:
     return f"{scan.root.path}/{relative_path}".rstrip("/")
-
-
-def _exists(root: Root) -> bool:
-    try:
-        return (
-            scan_root(msgspec.structs.replace(root, required=False), allowed=(root.real_path,)).state
-            != "missing"
-        )
-    except OSError:
-        return False
 
 
 def _escaped(path: str) -> str:

@@ -24,6 +24,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     files = [
         f"{subject.socket}.lock",
         paths.log_file,
+        f"{paths.log_file}.1",
         f"{paths.state_dir}/hook-failures",
         *(f"{paths.cache_dir}/notes.sqlite{suffix}" for suffix in _DATABASE_FILES),
         *(f"{paths.state_dir}/sessions.sqlite{suffix}" for suffix in _DATABASE_FILES),

@@ -112,6 +112,9 @@ _WORD: Final = re.compile(r"[^\W\d_]*\d{0,3}\Z|\d{0,8}\Z")
 
 _LEAST_CHARS: Final = 8
 
+_SIGNS: Final = "!#$%^&*+?@~"
+"""Signs that stand in passwords and not in the names and versions that short parts of a value may be."""
+
 _LEAST_BITS: Final = 2.5
 """Entropy of a value's characters, bits for each. Eight different characters have 3; words repeat theirs."""
 
@@ -186,11 +189,10 @@ def _is_random(value: str) -> bool:
         return False
     if _REFERENCE.match(value) or _is_placeholder(value):
         return False
-    if all(_WORD.match(part) for part in re.split(r"[\W_]+", value)):
-        return (
-            len(value) >= _LONG_CHARS and value.isascii() and value.isalnum() and _changes_case_often(value)
-        )
-    return True
+    mixed = [part for part in re.split(r"[\W_]+", value) if not _WORD.match(part)]
+    if mixed:
+        return max(map(len, mixed)) >= _LEAST_CHARS or any(sign in value for sign in _SIGNS)
+    return len(value) >= _LONG_CHARS and value.isascii() and value.isalnum() and _changes_case_often(value)
 
 
 def _bits(value: str) -> float:

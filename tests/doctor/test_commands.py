@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memrecalld.cli import main
+from memrecalld.client import Client
 from tests.doctor.conftest import User
 from tests.support.daemon import REPOSITORY, DaemonProcess
 from tests.support.notes import note
@@ -110,6 +113,35 @@ def test_without_a_home_it_says_what_to_do(
     monkeypatch.setenv("MEMRECALLD_SOCKET", "relative")
     assert main(["doctor"]) == 2
     assert "absolute" in capsys.readouterr().err
+
+
+def test_status_shows_how_healthy_the_daemon_is(
+    served: DaemonProcess, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["status"]) == 0
+    assert re.search(r"^health +ok$", capsys.readouterr().out, re.MULTILINE)
+    ask = Client.status
+
+    def degraded(client: Client, **params: Any) -> Any:
+        return ask(client, **params) | {
+            "health": {"state": "degraded", "reasons": ["cache-off", "events-off"]}
+        }
+
+    monkeypatch.setattr(Client, "status", degraded)
+    assert main(["status"]) == 0
+    assert re.search(
+        r"^health +degraded: cache-off, events-off \(memrecall doctor", capsys.readouterr().out, re.M
+    )
+    assert main(["doctor"]) == 1
+    assert "sysctl fs.inotify" in capsys.readouterr().out
+
+    def of_an_earlier_version(client: Client, **params: Any) -> Any:
+        return {name: value for name, value in ask(client, **params).items() if name != "health"}
+
+    monkeypatch.setattr(Client, "status", of_an_earlier_version)
+    assert main(["status"]) == 0
+    assert re.search(r"^health +not told", capsys.readouterr().out, re.MULTILINE)
+    assert main(["doctor"]) == 0
 
 
 # Logs -------------------------------------------------------------------------------------------------------

@@ -150,6 +150,27 @@ def test_notes_from_the_future_are_a_hint(user: User, folder: Path) -> None:
     assert "future" in finding.what
 
 
+def test_a_folder_on_a_file_system_that_tells_of_no_changes_is_a_hint(
+    user: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notes, "is_local", lambda _path: False)
+    [finding] = bad(findings_of(user))
+    assert (finding.severity, str(folder) in finding.what) == ("hint", True)
+
+
+def test_a_folder_that_never_answers_is_a_warning(
+    user: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(notes, "READ_S", 0.1)
+    monkeypatch.setattr(notes, "read_root", lambda *_: over.wait(60))
+    try:
+        [finding] = [each for each in bad(findings_of(user)) if str(folder) in each.what]
+    finally:
+        over.set()
+    assert (finding.severity, "does not answer" in finding.what) == ("warning", True)
+
+
 def test_what_never_answers_is_given_up_in_time() -> None:
     over = threading.Event()
     try:
