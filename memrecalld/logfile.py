@@ -55,9 +55,11 @@ class LogFile(RotatingFileHandler):
 
 
 def _open_private(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    # Without O_NONBLOCK, a pipe that nobody reads would hold the start up for ever.
+    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError("it is no regular file")
+    os.set_blocking(descriptor, True)
     os.fchmod(descriptor, 0o600)
     return descriptor

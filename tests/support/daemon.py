@@ -79,7 +79,7 @@ class DaemonProcess:
         assert self._process is None
         self._process = self._launch(["--socket", str(self.socket), *arguments])
         deadline = time.monotonic() + START_S
-        while not self._serves():
+        while not self.serves():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.kill()
                 raise AssertionError(f"the daemon did not start:\n{self.log()}")
@@ -142,7 +142,7 @@ class DaemonProcess:
         """Everything the daemon wrote to stdout and stderr so far."""
         return self._log_file.read_text(encoding="utf-8", errors="replace") if self._log_file.exists() else ""
 
-    def _serves(self) -> bool:
+    def serves(self) -> bool:
         """A request is answered: the socket alone is there before the daemon is ready for signals."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             probe.settimeout(START_S)
