@@ -14,6 +14,7 @@ _REASONS: Final = {
     "same_text": "Not delivered: a better match holds the same text.",
     "already_delivered": "Not delivered: the session has it already.",
     "tool_in_use": "Not delivered: it is about the use of a tool that is in use.",
+    "beyond_window": "Not recalled: what the query asks for stands beyond the text that is ever shown of it.",
     "too_little": "Not recalled: it answers to too little of the query.",
     "no_match": "Not recalled: it holds nothing of what the query asks for.",
     "nothing_asked": "Not recalled: no word of the query says what it is about.",
@@ -31,8 +32,6 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     lines = [_reason(verdict)]
     if (document := verdict.get("document")) is not None:
         lines = [printable(document["title"]), printable(document["path"]), "", *lines]
-    if verdict.get("truncated") and verdict["reason"] in {"too_little", "no_match"}:
-        lines.append("Only the beginning of its text counts, as far as it is ever shown; it goes on beyond.")
     if "needed" in verdict:
         evidence, needed = verdict.get("evidence", 0), verdict["needed"]
         lines.append(f"Evidence {_number(evidence)}; needed {_number(needed)}.")

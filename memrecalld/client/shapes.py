@@ -56,6 +56,7 @@ class Verdict(TypedDict):
         "same_text",
         "already_delivered",
         "tool_in_use",
+        "beyond_window",
         "too_little",
         "no_match",
         "nothing_asked",

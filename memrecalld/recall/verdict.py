@@ -3,7 +3,11 @@ way."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import takewhile
 from typing import Final, Literal
 
@@ -12,6 +16,8 @@ import msgspec
 from memrecalld.errors import MemrecallError, NoSuchNote
 from memrecalld.memory.document import Document
 from memrecalld.memory.layouts import TEAM_FOLDER
+from memrecalld.memory.parse import decode
+from memrecalld.memory.reader import Refused, followed, followed_file, opened_root, read
 from memrecalld.ranking.candidates import LEXICAL_CANDIDATES
 from memrecalld.ranking.keys import Query, query_terms
 from memrecalld.ranking.noise import is_tool_noise, tool_aliases
@@ -29,6 +35,7 @@ Reason = Literal[
     "same_text",
     "already_delivered",
     "tool_in_use",
+    "beyond_window",
     "too_little",
     "no_match",
     "nothing_asked",
@@ -85,7 +92,20 @@ def explain(
     terms = query_terms(strip_recalled(query))
 
     def judged(document: Document, pool: Pool | MemrecallError) -> None:
-        ready(pool if isinstance(pool, MemrecallError) else judge(document, terms, pool, session, now_ns))
+        if isinstance(pool, MemrecallError):
+            ready(pool)
+            return
+        verdict = judge(document, terms, pool, session, now_ns)
+        if not verdict.truncated or verdict.reason not in {"too_little", "no_match"}:
+            ready(verdict)
+            return
+
+        def seen_whole(text: str) -> None:
+            whole = msgspec.structs.replace(document, body=text)
+            is_beyond = pool.explain(whole, terms).recalled
+            ready(msgspec.structs.replace(verdict, reason="beyond_window") if is_beyond else verdict)
+
+        _read_whole(document, seen_whole)
 
     def found(document: Document | MemrecallError) -> None:
         if isinstance(document, NoSuchNote):
@@ -146,6 +166,31 @@ def judge(document: Document, query: Query, pool: Pool, session: Session | None,
         # Nothing is looked for in a note that was only announced.
         missed=() if document.unfilled else why.missed,
     )
+
+
+def _read_whole(document: Document, ready: Callable[[str], None]) -> None:
+    """The text of the note's file, as far as files are read; empty where it cannot be had.
+
+    In a thread of its own, as any file system may take its time.
+    """
+    loop = asyncio.get_running_loop()
+
+    def run() -> None:
+        text = ""
+        with suppress(OSError, Refused):
+            text = _text(document)
+        with suppress(RuntimeError):  # the daemon has stopped meanwhile
+            loop.call_soon_threadsafe(ready, text)
+
+    threading.Thread(target=run, name="memrecalld-note", daemon=True).start()
+
+
+def _text(document: Document) -> str:
+    with (
+        opened_root(document.root) as root,
+        followed(root, document.relative_path, [document.root]) as (reference, status),
+    ):
+        return decode(read(followed_file(document.relative_path, reference, status), time.time_ns()).data)
 
 
 def missing(path: str, memory: ProjectMemory) -> Verdict:

@@ -94,10 +94,16 @@ async def test_an_announced_note_is_unfilled(notes, ask):
     assert "missed" not in verdict
 
 
-async def test_text_beyond_what_is_ever_shown_does_not_count_and_the_verdict_says_so(plain_project, ask):
-    path = plain_project.write("long", note("Long", "long", "word " * 300 + "flamingo logo"))
+async def test_words_beyond_what_is_ever_shown_do_not_count_and_the_verdict_says_so(
+    plain_project, notes, ask
+):
+    path = plain_project.write("long", note("Long", "long", "heron " * 250 + "flamingo logo"))
     verdict = await ask(path)
-    assert (verdict["reason"], verdict["truncated"]) == ("no_match", True)
+    assert (verdict["reason"], verdict["truncated"]) == ("beyond_window", True)
+    assert "evidence" not in verdict
+    assert (await ask(path, "rotate certificates"))["reason"] == "no_match"
+    too_much = "rotate the herons of the staging cluster certificates in five minutes"
+    assert (await ask(path, too_much))["reason"] == "too_little"
 
 
 async def test_in_a_session_a_delivered_note_is_not_due_and_the_session_is_left_alone(
