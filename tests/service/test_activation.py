@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -209,18 +208,24 @@ def place(tmp_path):
     daemon.close()
 
 
-def test_a_daemon_started_on_demand_serves_who_came_first_and_leaves_the_socket(place):
+IMPATIENT = (
+    "import sys; from memrecalld.server import daemon, main; daemon.IDLE_S = 0.1; sys.exit(main.main())"
+)
+
+
+def test_a_daemon_started_on_demand_serves_who_came_first_and_leaves_when_unused_but_not_the_socket(place):
     """By the real program that passes descriptors."""
     place.socket.parent.mkdir(mode=0o700)
-    daemon = [sys.executable, "-m", "memrecalld.server.main"]
     activate = ["systemd-socket-activate", "--listen", str(place.socket), "--fdname", "memrecalld.socket"]
     passing = [f"--setenv={name}" for name in place.environment]
-    process = subprocess.Popen([*activate, *passing, *daemon], env=place.environment, cwd=place.home)
+    process = subprocess.Popen(
+        [*activate, *passing, sys.executable, "-c", IMPATIENT], env=place.environment, cwd=place.home
+    )
     try:
         poll(place.socket.exists, "the socket is there")
         with Client.connect(str(place.socket), call_timeout=STOP_S) as client:
             assert client.status()["pid"] == process.pid
-        process.send_signal(signal.SIGTERM)
+            assert client.status()["connections"] == 1
         assert process.wait(STOP_S) == 0
     finally:
         process.kill()
