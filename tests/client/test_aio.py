@@ -147,6 +147,8 @@ async def test_everything_outside_turns_is_there(client, asked):
     assert {each["title"] for each in listed} >= {"Deploy process", "Terse answers"}
     read = await client.read(listed[0]["path"], project_root=asked.project)
     assert {**listed[0], "body": read["body"], "truncated": False} == read
+    verdict = await client.explain("zebra", listed[0]["path"], project_root=asked.project, session_id="s")
+    assert (verdict["reason"], verdict["document"]) == ("no_match", listed[0])
     assert (await client.status(project_root=asked.project))["pid"] == asked.pid
     await client.reset("s")
 

@@ -213,6 +213,18 @@ def test_a_search_gives_scores_and_reasons_and_at_most_as_many_as_asked(client, 
     assert found[0]["matched"][0]["term"] in {"deploy", "replies"}
 
 
+def test_a_note_is_judged_for_a_query_and_for_a_session(client, asked, session):
+    (found,) = client.search("deploy", project_root=asked.project)
+    verdict = client.explain("deploy", found["path"], project_root=asked.project)
+    assert (verdict["reason"], verdict["place"]) == ("recalled", 1)
+    assert (verdict["score"], verdict["matched"]) == (found["score"], found["matched"])
+    start(client, "deploy", session_id=session, project_root=asked.project).end()
+    of_session = {"session_id": session, "project_root": asked.project}
+    assert client.explain("deploy", found["path"], **of_session)["reason"] == "already_delivered"
+    assert client.explain("deploy", found["path"], agent_id="child", **of_session)["reason"] == "recalled"
+    assert client.explain("deploy", "/etc/hostname") == {"reason": "no_note"}
+
+
 def test_the_list_has_the_newest_notes_of_each_scope_first(client, asked):
     listed = client.list(project_root=asked.project)
     assert [each["title"] for each in listed] == ["Deploy process", "grep tool usage", "Terse answers"]
