@@ -126,9 +126,11 @@ class SQLiteStore:
             return None
         try:
             connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
-            # By itself SQLite would move the log into the file in the middle of a commit, and wait for the
-            # disk: in one recall of a hundred, some milliseconds between the record and its hand-over.
+            # By itself SQLite would now and then wait for the disk in the middle of a commit: to move the log
+            # into the file, and when it begins the log anew. That is up to a second on a busy disk, between
+            # the record and its hand-over. ``_checkpoint`` waits instead, on a thread of its own.
             connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute("PRAGMA synchronous=OFF")
             (day,) = connection.execute("SELECT max(day) FROM delivered").fetchone()
             self._day = max(self._day, day or 0)
             self._prune(connection)

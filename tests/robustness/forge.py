@@ -93,7 +93,7 @@ class ForgedDaemon(DaemonProcess):
 
 
 def _serve() -> None:
-    from memrecalld.server.main import main  # noqa: PLC0415 - the point of it all
+    from memrecalld.server.main import main
 
     ended: dict[int, int] = {}
     for line in sys.stdin:

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-
 from tests.robustness.forge import Forge, ForgedDaemon
 from tests.robustness.messages import notification, request, response, take_messages
 from tests.support.notes import note
@@ -58,7 +57,9 @@ class Agent:
         reader, writer = await asyncio.open_unix_connection(str(daemon.socket))
         try:
             writer.write(
-                request(next(self._ids), "initialize", initializationOptions={"memrecall": {"selector": True}})
+                request(
+                    next(self._ids), "initialize", initializationOptions={"memrecall": {"selector": True}}
+                )
             )
             arriving = bytearray()
             self._start(daemon, writer)
@@ -124,13 +125,14 @@ async def still_offered(daemon: ForgedDaemon, session: str, but: Sequence[str] =
             start = next(ids)
             writer.write(request(start, "recall/start", **params))
             messages: list[dict[str, Any]] = []
-            while not any(message.get("id") == start for message in messages):
+            while not any(message.get("method") == "recall/fast" for message in messages):
                 data = await reader.read(1 << 16)
                 assert data, "the daemon has closed the connection"
                 arriving += data
                 messages += take_messages(arriving)
             fast = next(message["params"] for message in messages if message.get("method") == "recall/fast")
             delivery = fast["delivery"]
+            writer.write(notification("recall/end", sessionId=session))
             if delivery is not None:
                 offered += [document["path"] for document in delivery["documents"]]
             if fast["endedBy"] == "settled" and not fast["partial"]:
