@@ -6,12 +6,11 @@ nothing, so that the product needs no switches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
-from memrecalld.memory.document import Document
 from memrecalld.ranking import cjk, identifiers, keys, ranker
 from memrecalld.ranking.identifiers import Name
 from tests.evaluation import systems
@@ -97,11 +96,6 @@ SIGNALS: Final = (
     ),
     Signal("bounded query", ((keys, "MAX_QUERY_TERMS", 10**6),)),
 )
-
-
-def without(signal: Signal, documents: Sequence[Document]) -> systems.System:
-    """The product's ranker without ``signal``. To be used inside ``taken_out(signal)`` only."""
-    return systems.System(f"without {signal.name}", systems.product(documents).search)
 
 
 @contextmanager
