@@ -142,7 +142,9 @@ class InvertedIndex:
         if len(parts) == 1:
             return Occurrences(*parts[0])
         marks = self._marks
-        for ordinals, masks in parts:
+        ordinals, masks = parts[0]
+        marks[ordinals] = masks
+        for ordinals, masks in parts[1:]:
             marks[ordinals] |= masks
         if sum(len(ordinals) for ordinals, _ in parts) * _SPARSE < self.capacity:
             ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in parts]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,12 @@ from memrecalld.ranking.keys import Query, Term, document_keys
 from memrecalld.ranking.ranker import FIELD_EVIDENCE, FIELD_POINTS, PERCENT, SCALE, Weights, weigh
 from memrecalld.ranking.scorer import Ranked
 from memrecalld.ranking.search import Keep, Scores, best
+
+_EVIDENCE: Final = 1 << 24
+"""What a thousandth of evidence counts beside one of score, of which 64 terms give no more than 2**20."""
+
+_NONE: Final = np.empty(0, np.intp)
+_NOTHING: Final = np.empty(0, np.float64)
 
 
 class RankerIndex(InvertedIndex):
@@ -41,18 +48,18 @@ class Retrieval:
         found = [self._recalled(index, held) for index, held in zip(self._indexes, self._held, strict=True)]
         return best(found, limit=limit, now_ns=now_ns, keep=keep)
 
-    def _recalled(self, index: RankerIndex, held: Iterable[Occurrences]) -> Scores:
+    def _recalled(self, index: RankerIndex, held: Sequence[Occurrences]) -> Scores:
         """What is recalled from one index."""
-        scores = np.zeros(index.capacity, np.int32)
-        evidence = np.zeros(index.capacity, np.int32)
-        for term, weight, (ordinals, masks) in zip(self._query.terms, self.weights.terms, held, strict=True):
-            points, proof = _strengths(tuple(quality for quality, _ in term.forms))
-            scores[ordinals] += _scaled(weight, points)[masks]
-            if term.carries:
-                evidence[ordinals] += _scaled(weight, proof)[masks]
-        recalled = np.flatnonzero(evidence >= self.weights.needed)
-        boosts = np.array([self.weights.boosts[note_type] for note_type in NOTE_TYPES], np.int32)
-        return Scores(index, recalled, scores[recalled] + boosts[index.types[recalled]])
+        ordinals = np.concatenate([_NONE, *(each.ordinals for each in held)])
+        shares = [
+            _shares(term, weight)[each.masks]
+            for term, weight, each in zip(self._query.terms, self.weights.terms, held, strict=True)
+        ]
+        # One pass that adds up both, since each sum is far below where a float counts every whole number.
+        sums = np.bincount(ordinals, np.concatenate([_NOTHING, *shares]), index.capacity).astype(np.int64)
+        recalled = np.flatnonzero(sums >= self.weights.needed * _EVIDENCE)
+        boosts = np.array([self.weights.boosts[note_type] for note_type in NOTE_TYPES])
+        return Scores(index, recalled, sums[recalled] % _EVIDENCE + boosts[index.types[recalled]])
 
 
 def _groups(term: Term) -> list[tuple[str, ...]]:
@@ -75,5 +82,9 @@ def _strengths(qualities: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[n
     return points, evidence
 
 
-def _scaled(weight: int, strengths: NDArray[np.int64]) -> NDArray[np.int32]:
-    return (weight * strengths // SCALE).astype(np.int32)
+def _shares(term: Term, weight: int) -> NDArray[np.float64]:
+    """What a note gains by holding ``term``, by the masks of ``Occurrences``: ``_EVIDENCE`` for each
+    thousandth of evidence, and one for each of score."""
+    points, proof = _strengths(tuple(quality for quality, _ in term.forms))
+    evidence = weight * proof // SCALE if term.carries else 0
+    return (weight * points // SCALE + evidence * _EVIDENCE).astype(np.float64)

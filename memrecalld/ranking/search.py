@@ -32,7 +32,7 @@ class Scores(NamedTuple):
 
     holder: InvertedIndex
     ordinals: NDArray[np.intp]
-    scores: NDArray[np.int32]
+    scores: NDArray[np.int64]
 
 
 def best(found: Sequence[Scores], *, limit: int, now_ns: int, keep: Keep) -> list[Ranked]:
