@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
+from collections.abc import Mapping
 from typing import Any, Final
 
 _log = logging.getLogger("memrecalld.server")
@@ -41,6 +43,19 @@ class Formatter(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:  # noqa: ANN401 - logging's signature
         return "" if ei[1] is None else _describe(ei[1])
+
+
+def is_journal(descriptor: int, environ: Mapping[str, str]) -> bool:
+    """What is written to a descriptor goes to systemd's journal.
+
+    ``JOURNAL_STREAM`` (systemd.exec(5)) is inherited by whatever a service starts, a terminal's shells among
+    them, so that the descriptor has to be the one that it names.
+    """
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
 
 
 def report(error: BaseException) -> None:

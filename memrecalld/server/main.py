@@ -83,8 +83,7 @@ def _log_to(arguments: argparse.Namespace) -> LogFile | None:
     """Set up logging, on standard error or in the file that the arguments name."""
     file = None if arguments.log_file is None else LogFile.open(Path(arguments.log_file).absolute())
     handler = logging.StreamHandler(sys.stderr) if file is None else file
-    # systemd names the journal where it reads the output.
-    in_journal = file is None and "JOURNAL_STREAM" in os.environ
+    in_journal = file is None and faults.is_journal(2, os.environ)
     handler.setFormatter(faults.Formatter(journal=in_journal, dated=file is not None))
     logging.basicConfig(level=arguments.log_level.upper(), handlers=[handler])
     # Libraries log what they handle, and that is private here at every level.

@@ -12,7 +12,8 @@ CHECK_S: Final = 2.0
 
 IDLE_S: Final = 30 * 60.0
 """A daemon that a service manager starts on demand leaves when nobody was connected, and no turn open, for so
-long. Much less would make the first prompt after a break wait for a start."""
+long. Much less would make the first prompt after a break wait for a start. Nothing is being read any more by
+then: reading is begun by those who connect."""
 
 
 class Kept(Protocol):

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from memrecalld.logfile import MAX_BYTES, LogFile
+from memrecalld.server import faults
 from tests.support.daemon import START_S, STOP_S, DaemonProcess
 from tests.support.polling import poll
 
@@ -92,6 +93,25 @@ def test_what_the_interpreter_itself_says_is_there_too_and_after_the_file_was_ch
     subprocess.run([sys.executable, "-c", program], check=True, timeout=START_S, cwd=os.getcwd())
     assert path.read_text(encoding="utf-8").endswith("x\nout\nerr\n")
     assert path.with_name("daemon.log.1").exists()
+
+
+# The journal -----------------------------------------------------------------------------------------------
+
+
+def test_a_line_for_the_journal_begins_with_its_level_and_no_other_does():
+    record = logging.LogRecord("memrecalld", logging.WARNING, "", 0, "text", None, None)
+    assert faults.Formatter(journal=True).format(record) == "<4>WARNING memrecalld: text"
+    assert faults.Formatter().format(record) == "WARNING memrecalld: text"
+
+
+def test_the_journal_is_the_stream_that_systemd_names_and_not_one_inherited(tmp_path):
+    with (tmp_path / "stream").open("w") as stream:
+        found = os.fstat(stream.fileno())
+        named = {"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}
+        assert faults.is_journal(stream.fileno(), named)
+        assert not faults.is_journal(2, named)
+        assert not faults.is_journal(stream.fileno(), {})
+    assert not faults.is_journal(-1, named)
 
 
 # The terminal that a daemon without a log file was started in ----------------------------------------------

@@ -87,6 +87,17 @@ def test_a_dead_socket_in_its_place_is_replaced(path, listener):
     assert connects(path)
 
 
+def test_a_dead_socket_of_another_user_is_left_alone(path, listener):
+    assert os.geteuid() == 0, "this needs root, as a container has it"
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    os.chown(path, 4321, 4321)
+    with pytest.raises(StartError, match="belongs to user 4321"):
+        listener.renew()
+    assert path.is_socket()
+
+
 def test_a_live_socket_in_its_place_is_left_alone(path, listener):
     path.unlink()
     with serve(path):
