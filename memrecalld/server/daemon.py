@@ -125,9 +125,9 @@ class Daemon:
 
     async def serve(self, signals: Signals) -> None:
         """Answer clients until ``stop`` or a signal, then end every open turn. The listener stays open."""
-        signals.hand_over(asyncio.get_running_loop(), stop=self.stop, reload=self.reload)
         await self._listen()
         self._manager.ready()
+        signals.hand_over(asyncio.get_running_loop(), stop=self.stop, reload=self.reload)
         _log.info("serving")
         upkeep = Upkeep(
             self,
@@ -140,6 +140,8 @@ class Daemon:
         finally:
             self._manager.stopping()
             upkeep.close()
+            if self._restoring is not None:
+                await self._restoring
             self._server.close()
             await self._drain()
         _log.info("stopped")
