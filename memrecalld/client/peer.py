@@ -16,6 +16,8 @@ from memrecalld.paths import socket_path
 RETRY_S = 0.01
 """Pause before trying again to connect to a daemon whose queue of new connections is full."""
 
+_START = "start it: memrecalld, or have systemd do it: memrecall service install"
+
 _ROOT = 0
 _UCRED = struct.Struct("iII")
 """``struct ucred`` of SO_PEERCRED: pid, uid, gid (unix(7))."""
@@ -41,7 +43,7 @@ def make_socket(path: str) -> socket.socket:
     try:
         place, found = os.lstat(folder), os.lstat(path)
     except FileNotFoundError:
-        raise DaemonUnavailable(f"no memrecalld serves {path}; start it: memrecalld") from None
+        raise DaemonUnavailable(f"no memrecalld serves {path}; {_START}") from None
     except (OSError, ValueError) as error:
         raise DaemonUnavailable(f"{path} cannot be reached: {error}") from None
     user = os.geteuid()
@@ -67,7 +69,7 @@ def try_connect(sock: socket.socket, path: str) -> bool:
         # connect(2): on a Unix socket EAGAIN means a full queue, and nothing is under way.
         return False
     except (ConnectionRefusedError, FileNotFoundError):
-        raise DaemonUnavailable(f"no memrecalld serves {path}; start it: memrecalld") from None
+        raise DaemonUnavailable(f"no memrecalld serves {path}; {_START}") from None
     except OSError as error:
         raise DaemonUnavailable(f"{path} cannot be reached: {error}") from None
     _, uid, _ = _UCRED.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))

@@ -321,7 +321,9 @@ def test_without_a_daemon_the_status_is_3_and_the_message_says_how_to_start_it(c
     assert main(command) == 3
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.fullmatch(r"memrecall: no memrecalld serves .*; start it: memrecalld\n", err)
+    assert re.fullmatch(
+        r"memrecall: no memrecalld serves .*; start it: memrecalld, .*: memrecall service install\n", err
+    )
 
 
 def test_help_and_version_are_status_0(capsys):

@@ -105,7 +105,7 @@ async def test_unreadable_notes_of_the_project_are_an_error(skipping, tmp_path):
 @pytest.mark.parametrize(
     ("mode", "error", "advice"),
     [
-        (None, "no memrecalld serves", "systemctl --user enable --now memrecalld.socket"),
+        (None, "no memrecalld serves", "memrecall service install"),
         (0o700, "no memrecalld serves", "Look at what the daemon reports"),
         (0o770, "others may write to the folder of the socket", "nothing is sent there until that is mended"),
     ],

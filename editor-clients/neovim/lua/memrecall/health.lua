@@ -71,7 +71,7 @@ local function check_socket()
   local advice = problem.code == 'refused'
       and { 'Notes are private: nothing is sent there until that is mended.' }
     or {
-      'Start the daemon: `systemctl --user enable --now memrecalld.socket`, or `memrecalld` in a terminal.',
+      'Start the daemon: `memrecall service install`, or `memrecalld` in a terminal.',
       'If it runs with another socket, set `socket` in `setup`, or MEMRECALLD_SOCKET for both.',
     }
   vim.health.error(problem.message, advice)

@@ -16,7 +16,7 @@ local RETRY_MS = 10
 --- Write permission of group and others, S_IWGRP | S_IWOTH.
 local WRITABLE_BY_OTHERS = tonumber('22', 8)
 
-local START = 'start it with `systemctl --user start memrecalld.socket` or `memrecalld`'
+local START = 'start it with `memrecall service install` or `memrecalld`'
 
 ---@param stat uv.fs_stat.result?
 local function is_ours(stat)
