@@ -342,7 +342,6 @@ class Fuzzer:
     def _connection(self) -> socket.socket:
         if self._socket is None:
             self._socket = socket.socket(socket.AF_UNIX)
-            self._socket.settimeout(ANSWER_S)
             self._socket.connect(self._path)
             self.connections += 1
         return self._socket

@@ -3,15 +3,14 @@
 The same process asks the kernel for how long the daemon and itself could have run meanwhile and were not let:
 that is the machine's doing (``/proc/PID/task/TID/schedstat``, proc(5): the second number, nanoseconds).
 
-    python -m tests.robustness.good_client SOCKET PROJECT QUERY
+    python -m tests.robustness.good_client SOCKET PROJECT QUERY RECALLS
 
-goes on until its standard input is closed, and then prints a report.
+ends after so many recalls, or when its standard input is closed, and prints a report.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import math
 import os
@@ -29,7 +28,7 @@ from tests.robustness.messages import request, take_messages
 from tests.support.daemon import REPOSITORY
 
 _UCRED = struct.Struct("iII")
-PAUSE_S = 0.005
+PAUSE_S = 0.003
 """Between two recalls."""
 _WAIT_S = 60.0
 
@@ -55,9 +54,17 @@ class Report(NamedTuple):
 class GoodClient:
     """The process."""
 
-    def __init__(self, path: Path, project: Path, query: str) -> None:
+    def __init__(self, path: Path, project: Path, query: str, recalls: int) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.robustness.good_client", str(path), str(project), query],
+            [
+                sys.executable,
+                "-m",
+                "tests.robustness.good_client",
+                str(path),
+                str(project),
+                query,
+                str(recalls),
+            ],
             cwd=REPOSITORY,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)},
             stdin=subprocess.PIPE,
@@ -65,17 +72,22 @@ class GoodClient:
             text=True,
         )
 
+    def finish(self) -> Report:
+        """Let it make all of its recalls, and hear how it went."""
+        self._process.wait(_WAIT_S)
+        return self.end()
+
     def end(self) -> Report:
-        """Let it end, and hear how it went."""
+        """Let it end now, and hear how it went."""
         output, _ = self._process.communicate(timeout=_WAIT_S)
         assert self._process.returncode == 0, "the good client was served badly"
         return Report(*json.loads(output))
 
 
 @contextlib.contextmanager
-def good_client(path: Path, project: Path, query: str) -> Iterator[GoodClient]:
+def good_client(path: Path, project: Path, query: str, recalls: int = 10**9) -> Iterator[GoodClient]:
     """A good client that is gone at the end, whatever happens."""
-    client = GoodClient(path, project, query)
+    client = GoodClient(path, project, query, recalls)
     try:
         yield client
     finally:
@@ -83,7 +95,7 @@ def good_client(path: Path, project: Path, query: str) -> Iterator[GoodClient]:
         client._process.wait()
 
 
-def _work(path: str, project: str, query: str) -> Report:
+def _work(path: str, project: str, query: str, recalls: int) -> Report:
     ended = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     waits: list[float] = []
@@ -95,7 +107,7 @@ def _work(path: str, project: str, query: str) -> Report:
             connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
         )
         arrived = bytearray()
-        for number in itertools.count():
+        for number in range(recalls):
             if ended.is_set():
                 break
             session = f"good {os.getpid()} {number}"
@@ -136,4 +148,4 @@ def _held_up_ns(daemon: int) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_work(*sys.argv[1:])))
+    print(json.dumps(_work(*sys.argv[1:4], int(sys.argv[4]))))

@@ -19,7 +19,7 @@ from tests.support.daemon import make_repository
 from tests.support.notes import note
 from tests.support.polling import poll
 
-FRAMES = 200_000
+FRAMES = int(os.environ.get("FUZZ_FRAMES", "200000"))
 WARM_UP = 20_000
 """Frames after which everything that is kept once is there: code, caches, the sessions that are held."""
 
