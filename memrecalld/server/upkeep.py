@@ -10,10 +10,11 @@ from memrecalld.server.notify import ServiceManager
 CHECK_S: Final = 2.0
 """How soon a lost socket is noticed, and how old the status line gets."""
 
-IDLE_S: Final = 30 * 60.0
+IDLE_S: Final = 24 * 60 * 60.0
 """A daemon that a service manager starts on demand leaves when nobody was connected, and no turn open, for so
-long. Much less would make the first prompt after a break wait for a start. Nothing is being read any more by
-then: reading is begun by those who connect."""
+long. A start takes a second or two, for which no agent's hook waits, so that the first prompt after it has no
+notes: who works with it every day never meets that. Nothing is being read any more by then, since reading is
+begun by those who connect."""
 
 
 class Kept(Protocol):

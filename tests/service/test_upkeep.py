@@ -6,8 +6,10 @@ import itertools
 
 import pytest
 
-from memrecalld.server.upkeep import CHECK_S, IDLE_S, Upkeep
+from memrecalld.server.upkeep import CHECK_S, Upkeep
 from tests.recall.world import FakeClock
+
+IDLE_S = 100 * CHECK_S
 
 
 class Kept:
