@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memrecalld.client import Client
+from memrecalld.client import Client, ClientError
 from memrecalld.service.units import SERVICE, SOCKET, quoted
 from tests.service.systemd import CALL_S, ORDINARY_USER, UserSystemd
 from tests.support.polling import poll
@@ -138,6 +138,29 @@ def test_a_service_whose_loop_is_blocked_is_restarted(systemd):
     assert served(systemd) != pid
     (systemd.units / f"{SERVICE}.d" / "watchdog.conf").unlink()
     systemd.systemctl("daemon-reload")
+
+
+def test_a_broken_configuration_fails_the_start_and_the_remedy_that_is_named_brings_it_back(systemd):
+    systemd.drop_in(SERVICE, "limit", "[Unit]\nStartLimitBurst=2\n")
+    systemd.systemctl("stop", SERVICE)
+    systemd.systemctl("reset-failed", SERVICE)
+    file = systemd.home / ".config" / "memrecalld" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("[memory]\nlayout = []\n", encoding="utf-8")
+    with pytest.raises(ClientError):
+        served(systemd)
+    poll(lambda: state(systemd, SOCKET) == "failed", "systemd gives up")
+    assert "memory.layouts" in systemd.log.read_text(encoding="utf-8")
+    told = systemd.memrecall("service", "status", check=False)
+    assert told.returncode == 1
+    remedies = re.findall(r"systemctl --user (reset-failed|start) ([\w.]+)", told.stdout)
+    assert remedies == [("reset-failed", SERVICE), ("start", SOCKET)]
+    file.unlink()
+    (systemd.units / f"{SERVICE}.d" / "limit.conf").unlink()
+    systemd.systemctl("daemon-reload")
+    for remedy in remedies:
+        systemd.systemctl(*remedy)
+    assert served(systemd)
 
 
 # Stopped ---------------------------------------------------------------------------------------------------
