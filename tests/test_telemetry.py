@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrecalld.recall.session import SessionKey
+from memrecalld.recall.store import RETRY_S, open_store
 from memrecalld.telemetry import Telemetry
+from tests.recall.world import FakeClock
 
 
 def test_without_a_wait_there_are_no_percentiles() -> None:
@@ -62,3 +67,22 @@ def test_state_is_in_memory_from_a_failure_to_the_recovery() -> None:
     assert telemetry.troubles == ["state-in-memory"]
     telemetry.count("state.recovered")
     assert telemetry.troubles == []
+
+
+def test_a_store_that_cannot_write_is_a_trouble_until_it_can(tmp_path: Path) -> None:
+    telemetry, clock = Telemetry(), FakeClock()
+    folder = tmp_path / "state"
+    folder.mkdir()
+    folder.chmod(0o777)
+    store = open_store(folder / "sessions.sqlite", clock, telemetry.count)
+    assert telemetry.troubles == ["state-in-memory"]
+    store.put(SessionKey("s", ""), {b"i" * 16: b"c" * 16})
+    assert telemetry.troubles == ["state-in-memory"]
+    folder.chmod(0o700)
+    clock.advance(RETRY_S + 1)
+    store.put(SessionKey("s", ""), {b"j" * 16: b"c" * 16})
+    assert telemetry.troubles == []
+    store.close()
+    again = open_store(folder / "sessions.sqlite", clock, telemetry.count)
+    assert set(again.load(SessionKey("s", ""))) == {b"i" * 16, b"j" * 16}
+    again.close()
