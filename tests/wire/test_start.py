@@ -145,7 +145,7 @@ async def test_the_socket_that_the_environment_names_is_served(place):
         command(), cwd=place.home, env=place.environment | {"MEMRECALLD_SOCKET": str(path)}
     )
     try:
-        wait_for(path)
+        wait_for_listener(path)
         async with await WireClient.connect(path) as client:
             assert (await client.call("daemon/status"))["pid"] == process.pid
     finally:
@@ -165,7 +165,7 @@ async def test_a_daemon_whose_output_is_closed_goes_on_serving(place):
     )
     os.close(writing)
     try:
-        wait_for(place.socket)
+        wait_for_listener(place.socket)
         os.close(reading)
         async with await WireClient.connect(place.socket) as client:
             for number in range(20):
@@ -199,3 +199,17 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def wait_for_listener(path: Path) -> None:
+    """Return when a connection is taken; a socket is there a moment before."""
+    deadline = time.monotonic() + START_S
+    while True:
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(str(path))
+            except (FileNotFoundError, ConnectionRefusedError):
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+            else:
+                return
