@@ -117,9 +117,12 @@ def _work(path: str, project: str, query: str, recalls: int) -> Report:
             connection.sendall(start)
             _expect(connection, arrived, number)
             wait = time.perf_counter_ns() - began
-            held_up = _held_up_ns(daemon) - held_up
+            now_held_up = _held_up_ns(daemon)
             waits.append(wait / 1e6)
-            of_the_daemon.append(max(0, wait - held_up) / 1e6)
+            others = sum(
+                now_held_up[each] - before for each, before in held_up.items() if each in now_held_up
+            )
+            of_the_daemon.append(max(0, wait - others) / 1e6)
             connection.sendall(request(f"end {number}", "recall/reset", sessionId=session))
             _expect(connection, arrived, f"end {number}")
             ended.wait(PAUSE_S)
@@ -137,14 +140,14 @@ def _expect(connection: socket.socket, arrived: bytearray, wanted: int | str) ->
         arrived += data
 
 
-def _held_up_ns(daemon: int) -> int:
-    """For how long threads of the daemon and of this process waited for a processor so far."""
-    total = 0
+def _held_up_ns(daemon: int) -> dict[str, int]:
+    """For how long each thread of the daemon and of this process waited for a processor so far."""
+    held_up = {}
     for pid in (daemon, os.getpid()):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                total += int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_bytes().split()[1])
-    return total
+                held_up[thread] = int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_bytes().split()[1])
+    return held_up
 
 
 if __name__ == "__main__":

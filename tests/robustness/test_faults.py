@@ -1,4 +1,4 @@
-"""The system fails in all the ways it can: the rest is answered rightly and in time, and the reason is counted."""
+"""The system fails in all the ways it can: the rest is right and in time, and the reason is counted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import resource
 import shutil
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from memrecalld.client import Client
+from memrecalld.client import Client, ResponseError
+from tests.robustness.messages import take_messages
 from tests.support.daemon import REPOSITORY, DaemonProcess, make_repository
 from tests.support.notes import note
 from tests.support.polling import poll
@@ -69,11 +71,17 @@ class Faulty:
             with Client.connect(str(self.daemon.socket)) as client:
                 key = session or f"faults {next(_sessions)}"
                 began = time.monotonic()
-                fast = client.recall(query, session_id=key, project_root=root).fast
+                fast = client.start(query, session_id=key, project_root=root).fast
+                assert fast is not None
                 if (time.monotonic() - began) * 1e3 < CEILING_MS:
                     delivery = fast["delivery"]
                     return [] if delivery is None else sorted(each["title"] for each in delivery["documents"])
         raise AssertionError("no recall comes in time")
+
+    def searched(self, root: Path, query: str) -> list[str]:
+        """Titles of what a search finds."""
+        with Client.connect(str(self.daemon.socket)) as client:
+            return sorted(each["title"] for each in client.search(query, project_root=root))
 
     def skipped(self, root: Path) -> dict[str, str]:
         """What was left out of a project's folders: names and reasons."""
@@ -85,3 +93,237 @@ class Faulty:
         """A counter of the daemon's status."""
         with Client.connect(str(self.daemon.socket)) as client:
             return client.status()["counters"].get(name, 0)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
+    """A daemon around which nothing is faulty yet."""
+    world = Faulty(tmp_path_factory.mktemp("faulty") / "home")
+    try:
+        world.daemon.start()
+        yield world
+    finally:
+        world.order()
+        world.daemon.close()
+
+
+@pytest.fixture(autouse=True)
+def all_well_at_the_end(faulty: Faulty) -> Iterator[None]:
+    """No fault of one test is there in the next."""
+    yield
+    faulty.order()
+
+
+# Notes and folders ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (errno.EACCES, "unreadable"),
+        (errno.EIO, "io-error"),
+        (errno.ENOENT, "vanished"),
+        (errno.ESTALE, "moved"),
+    ],
+    ids=errno.errorcode.get,
+)
+def test_a_note_that_cannot_be_read_is_left_out_alone_and_counted(faulty, error, reason):
+    root = faulty.project(f"note-{error}", good="about the walrus")
+    faulty.order({"part": "bad-note", "errno": error})
+    faulty.write(root, "bad-note", "about the walrus")
+    assert faulty.recalled(root, "walrus") == ["good"]
+    assert faulty.skipped(root) == {"bad-note.md": reason}
+    with Client.connect(str(faulty.daemon.socket)) as client:
+        assert client.status()["skipped"][reason] >= 1
+    faulty.order()
+    faulty.write(root, "bad-note", "about the walrus again")
+    assert faulty.recalled(root, "walrus") == ["bad-note", "good"]
+
+
+@pytest.mark.parametrize("error", [errno.EMFILE, errno.ENFILE], ids=errno.errorcode.get)
+def test_without_descriptors_a_project_says_so_and_nothing_of_it_is_forgotten(faulty, error):
+    root = faulty.project(f"descriptors-{error}", known="about the walrus")
+    fine = faulty.project(f"fine-{error}", fine="about the walrus")
+    faulty.order({"part": f"{faulty.daemon.notes_of(root).name}/", "errno": error})
+    faulty.write(root, "later", "about the walrus")
+    with pytest.raises(ResponseError, match="no-descriptors"):
+        faulty.searched(root, "walrus")
+    assert faulty.recalled(fine, "walrus") == ["fine"]
+    faulty.order()
+    assert faulty.recalled(root, "walrus") == ["known", "later"]
+
+
+def test_a_folder_that_vanishes_or_is_replaced_is_what_it_is_at_the_next_recall(faulty):
+    root = faulty.project("replaced", old="about the walrus")
+    notes = faulty.daemon.notes_of(root)
+    notes.rename(notes.with_name("elsewhere"))
+    assert faulty.recalled(root, "walrus") == []
+    faulty.write(root, "new", "about the walrus")
+    assert faulty.recalled(root, "walrus") == ["new"]
+    shutil.rmtree(notes)
+    notes.with_name("elsewhere").rename(notes)
+    assert faulty.recalled(root, "walrus") == ["old"]
+    shutil.rmtree(notes)
+    notes.write_text("a file in its place", encoding="ascii")
+    with pytest.raises(ResponseError, match="not-a-directory"):
+        faulty.searched(root, "walrus")
+    notes.unlink()
+    assert faulty.recalled(root, "walrus") == []
+
+
+def test_a_file_system_that_does_not_answer_holds_up_its_own_notes_only(faulty):
+    slow = faulty.project("slow", slow="about the walrus")
+    fine = faulty.project("fine", fine="about the walrus")
+    notes = faulty.daemon.notes_of(slow)
+    stalled = notes / "stalled"
+    stalled.mkdir()
+    faulty.order({"part": f"{notes.name}/stalled", "seconds": 10})
+    began = time.monotonic()
+    (stalled / "new.md").write_text(note("new", "about the walrus"), encoding="utf-8")
+    # The folder with the stalled part gives what was known of it; the other does not even notice.
+    assert "slow" in faulty.recalled(slow, "walrus")
+    assert faulty.recalled(fine, "walrus") == ["fine"]
+    faulty.write(fine, "finer", "about the walrus")
+    assert faulty.recalled(fine, "walrus") == ["fine", "finer"]
+    assert time.monotonic() - began < 10, "everything waited for the file system"
+
+
+# Descriptors and connections ------------------------------------------------------------------------
+
+
+def said_to_a_newcomer(daemon: DaemonProcess) -> list[dict[str, Any]]:
+    """What a client that connects now gets before the connection is closed."""
+    arrived = bytearray()
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.settimeout(30)
+        raw.connect(str(daemon.socket))
+        while data := raw.recv(1 << 16):
+            arrived += data
+    return take_messages(arrived)
+
+
+def test_a_process_without_descriptors_serves_who_is_there_and_refuses_others_with_a_reason(faulty):
+    root = faulty.project("full", full="about the walrus")
+    pid = faulty.daemon.pid
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    with Client.connect(str(faulty.daemon.socket)) as staying:
+        opened = len(os.listdir(f"/proc/{pid}/fd"))
+        try:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (opened + 2, hard))
+            (said,) = said_to_a_newcomer(faulty.daemon)
+            assert (said["id"], said["error"]["code"]) == (None, -32803)
+            assert "connections are open already" in said["error"]["message"]
+            found = staying.search("walrus", project_root=root)
+            assert [each["title"] for each in found] == ["full"]
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+        assert staying.status()["counters"]["connections.dropped.refused"] >= 1
+    assert faulty.recalled(root, "walrus") == ["full"]
+
+
+# The clock ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("days", [400, -400])
+def test_a_clock_that_jumps_changes_no_answer_and_makes_no_session_forget(faulty, days):
+    root = faulty.project(f"clock{days}", before="about the walrus")
+    session = f"clock {days}"
+    assert faulty.recalled(root, "walrus", session) == ["before"]
+    faulty.order(clock_s=days * DAY_S)
+    assert faulty.recalled(root, "walrus", session) == []
+    assert faulty.recalled(root, "walrus") == ["before"]
+    faulty.write(root, "after", "about the walrus")
+    assert faulty.recalled(root, "walrus", session) == ["after"]
+    faulty.daemon.kill()
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", session) == []
+    faulty.order()
+    assert faulty.recalled(root, "walrus", session) == []
+    assert faulty.recalled(root, "walrus") == ["after", "before"]
+
+
+# The record of what was delivered -------------------------------------------------------------------
+
+
+def test_a_full_disk_costs_no_recall_and_what_was_delivered_meanwhile_is_written_when_there_is_room(faulty):
+    root = faulty.project("full-disk", first="about the walrus")
+    pid = faulty.daemon.pid
+    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    # No room for a page of the database, and enough for the log, which is a file, too.
+    most = min(4_000, len(faulty.daemon.log()) + 1_000)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        assert faulty.recalled(root, "walrus", "full disk") == ["first"]
+        faulty.write(root, "second", "about the walrus")
+        assert faulty.recalled(root, "walrus", "full disk") == ["second"]
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+    with Client.connect(str(faulty.daemon.socket)) as client:
+        failed = {name for name in client.status()["counters"] if name.startswith("state.failed.SQLITE_")}
+    assert failed
+    poll(
+        lambda: faulty.recalled(root, "walrus") and "written to sessions.sqlite again" in faulty.daemon.log(),
+        "the record is written again",
+    )
+    assert faulty.daemon.log().count("remembered in memory until") == 1
+    faulty.daemon.kill()
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", "full disk") == []
+
+
+def corrupt(path: Path) -> None:
+    path.write_bytes(b"no database at all" * 1000)
+
+
+def of_another_version(path: Path) -> None:
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE delivered (something INTEGER)")
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+
+
+def damaged_in_the_middle(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3 :] = bytes(len(data) - len(data) // 3)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("spoil", [corrupt, of_another_version, damaged_in_the_middle])
+def test_a_record_that_cannot_be_used_is_set_aside_once_and_begun_anew(faulty, spoil):
+    root = faulty.project(spoil.__name__, first="about the walrus")
+    session = spoil.__name__
+    assert faulty.recalled(root, "walrus", session) == ["first"]
+    faulty.daemon.stop()
+    state = faulty.daemon.home / "state" / "memrecalld"
+    (state / "sessions.sqlite-wal").unlink(missing_ok=True)
+    spoil(state / "sessions.sqlite")
+    said = faulty.daemon.log().count("set aside, starting afresh")
+    faulty.daemon.start()
+    assert faulty.daemon.log().count("set aside, starting afresh") == said + 1
+    assert (state / "sessions.sqlite.set-aside").exists()
+    assert faulty.recalled(root, "walrus", session) == ["first"]
+    faulty.daemon.kill()
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", session) == []
+
+
+def test_a_record_that_cannot_be_opened_is_kept_in_memory_until_it_can(faulty):
+    root = faulty.project("unusable", first="about the walrus")
+    state = faulty.daemon.home / "state" / "memrecalld"
+    faulty.daemon.stop()
+    aside = state.with_name("aside")
+    state.rename(aside)
+    state.write_text("a file where the folder should be", encoding="ascii")
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", "unusable") == ["first"]
+    assert faulty.recalled(root, "walrus", "unusable") == []
+    assert faulty.counter("state.failed.unusable") >= 1
+    state.unlink()
+    poll(
+        lambda: faulty.recalled(root, "walrus") and (state / "sessions.sqlite").exists(),
+        "the record is written once there is a place for it",
+    )
+    faulty.daemon.kill()
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", "unusable") == []

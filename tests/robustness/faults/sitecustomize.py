@@ -1,8 +1,9 @@
 """Faults of the system inside a process that knows nothing of them, as a file orders them at each moment.
 
 Python imports this module at the start of every process that has its folder on the path. The file that
-``FAULTS`` names holds, as JSON, ``clock_s``, by how much the wall clock is wrong, and ``calls``: each with a
-``part`` of the paths that it is about, and the ``errno`` that a call fails with, or ``seconds`` that it takes.
+``FAULTS`` names holds, as JSON, ``clock_s``, by how much the wall clock is wrong, and ``calls``: each with
+a ``part`` of the paths that it is about, and the ``errno`` that a call fails with, or ``seconds`` that it
+takes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ import os
 import time
 from typing import Any
 
-_open, _stat, _read, _scandir, _readlink, _fstat = os.open, os.stat, os.read, os.scandir, os.readlink, os.fstat
+_open, _stat, _read, _scandir, _readlink, _fstat = (
+    os.open,
+    os.stat,
+    os.read,
+    os.scandir,
+    os.readlink,
+    os.fstat,
+)
 _time, _time_ns = time.time, time.time_ns
 _file = os.environ["FAULTS"]
 _known: tuple[int, dict[str, Any]] = (0, {})
