@@ -415,7 +415,7 @@ class Turn:
             ended_by=ended_by,
             delivery=delivery,
             pending=pending,
-            partial=self._partial or self._state is _State.SCANNING,
+            partial=self._partial or (ended_by == "ceiling" and self._state is _State.SCANNING),
             wait_ms=round(self._wait_ms, 3),
         )
         if self._listener.fast(result, handover):

@@ -131,7 +131,7 @@ async def test_error_answer_of_the_daemon_is_an_error_value(herons):
     async with await Neovim.beside(herons) as neovim:
         await start(neovim, project_root="not/absolute")
         error = await neovim.until("T.end_error")
-        assert await neovim.lua("return T.fast.delivery == nil")
+        assert await neovim.lua("return T.fast == nil")
     assert (error["code"], error["rpc_code"]) == ("request", -32602)
     assert "expected an absolute path" in error["message"]
 

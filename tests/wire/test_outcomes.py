@@ -163,14 +163,21 @@ async def test_a_cancelled_turn_answers_with_its_record_and_gives_back_its_promp
     await again.end()
 
 
-async def test_a_cancellation_after_the_end_changes_nothing(plain_client, plain_project):
+async def test_a_cancellation_after_the_end_gives_back_what_the_discarded_prompt_had(
+    plain_client, plain_project
+):
     write_deploy_notes(plain_project, 1)
     turn = await Turn.start(plain_client, QUESTION, plain_project)
     assert (await turn.outcome())["deliveryPoint"] == "initial"
-    await turn.cancel()
     await plain_client.notify("$/cancelRequest", {"id": 123456})
+    await turn.cancel()
     again = await Turn.start(plain_client, QUESTION, plain_project, session=turn.session)
-    assert again.fast["delivery"] is None
+    assert again.fast_titles == turn.fast_titles
+    assert (await again.outcome())["deliveryPoint"] == "initial"
+    # That was a new prompt, which nobody has thrown away.
+    await turn.cancel()
+    third = await Turn.start(plain_client, QUESTION, plain_project, session=turn.session)
+    assert third.fast["delivery"] is None
 
 
 async def test_a_lost_connection_ends_its_turn(shared_model, client, project, selecting_daemon):
