@@ -39,8 +39,9 @@ _MUCH_UNREAD_BYTES: Final = 1024 * 1024
 _CLOSE_S: Final = 5.0
 """How long the last words to a client that is being closed may stay unread."""
 
-_SLICE_S: Final = 0.002
-"""How long one client's queued messages are handled before the others have their turn."""
+_SLICE_S: Final = 0.00025
+"""How long one client's queued messages are handled before the others have their turn: some messages. The
+threads that read notes have theirs then, too; with longer slices a flood would starve them."""
 
 _OTHER_DESCRIPTORS: Final = 128
 """Descriptors kept for notes, databases and models."""

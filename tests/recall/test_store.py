@@ -1,0 +1,205 @@
+"""The record of what was delivered: bounded by days of use and by count, written again after a failure."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memrecalld.recall import backlog, store
+from memrecalld.recall.session import DeliveredSet, SessionKey
+from memrecalld.recall.store import SQLiteStore
+from tests.recall.world import FakeClock, note
+
+DAY_S = 86_400
+
+
+class Clock(FakeClock):
+    """A wall clock that is set as one likes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.day = 20_000
+
+    def now_ns(self) -> int:
+        return self.day * DAY_S * 1_000_000_000
+
+
+class World:
+    """One file, and processes that open it one after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "state" / "sessions.sqlite"
+        self.clock = Clock()
+        self.counted: Counter[str] = Counter()
+        self.store = self._open()
+
+    def _open(self) -> SQLiteStore:
+        return SQLiteStore(self.path, self.clock, lambda name: self.counted.update([name]))
+
+    def restart(self) -> None:
+        """Another process."""
+        self.store.close()
+        self.store = self._open()
+
+    def give(self, session: str, *numbers: int) -> None:
+        """Deliver notes to a session."""
+        self.store.put(key(session), {entry(number): entry(-number) for number in numbers})
+
+    def has(self, session: str) -> set[int]:
+        """The notes that a session was given."""
+        return {int.from_bytes(each, signed=True) for each in self.store.load(key(session))}
+
+    def break_file(self) -> None:
+        """Let every write fail: the table is not there."""
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("ALTER TABLE delivered RENAME TO away")
+        connection.close()
+
+    def mend_file(self) -> None:
+        """Undo ``break_file``."""
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("ALTER TABLE away RENAME TO delivered")
+        connection.close()
+
+
+def key(session: str) -> SessionKey:
+    return SessionKey(session, "")
+
+
+def entry(number: int) -> bytes:
+    return number.to_bytes(16, signed=True)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_what_was_delivered_outlives_the_process(world: World) -> None:
+    world.give("a", 1, 2)
+    world.store.delete(key("a"), [entry(1)])
+    world.give("b", 3)
+    world.store.clear(key("b"))
+    world.restart()
+    assert (world.has("a"), world.has("b"), world.has("c")) == ({2}, set(), set())
+
+
+def test_a_session_is_forgotten_after_ninety_later_days_of_use(world: World) -> None:
+    world.give("old", 1)
+    for day in range(1, store.KEPT_DAYS + 1):
+        world.clock.day += 1
+        world.give("in use", day)
+        if day < store.KEPT_DAYS:
+            world.restart()
+            assert world.has("old") == {1}
+    world.restart()
+    assert world.has("old") == set()
+    assert world.has("in use") == set(range(1, store.KEPT_DAYS + 1))
+
+
+@pytest.mark.parametrize("days", [100, 40_000, -100, -19_999])
+def test_a_clock_that_jumps_makes_no_session_old(world: World, days: int) -> None:
+    world.give("before", 1)
+    world.clock.day += days
+    world.restart()
+    world.give("meanwhile", 2)
+    world.clock.day -= days
+    for number in range(5):
+        world.restart()
+        world.give("after", number)
+        world.clock.day += 1
+    assert world.has("before") == {1}
+    assert world.has("meanwhile") == {2}
+
+
+def test_beyond_the_count_whole_sessions_are_forgotten_oldest_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "KEPT_ENTRIES", 10)
+    monkeypatch.setattr(store, "_PRUNE_EVERY", 1)
+    for number in range(6):
+        world.clock.day += 1
+        world.store._until_prune = 0  # each change is followed by a look
+        world.give(f"session {number}", *range(3))
+    kept = [number for number in range(6) if world.has(f"session {number}")]
+    assert kept == [3, 4, 5]
+    assert all(len(world.has(f"session {number}")) == 3 for number in kept)
+
+
+def test_what_cannot_be_written_is_kept_and_written_later(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.give("a", 1, 2)
+    world.give("b", 5)
+    world.break_file()
+    world.give("a", 3)
+    world.store.delete(key("a"), [entry(1)])
+    world.store.clear(key("b"))
+    world.give("b", 6)
+    assert world.counted["state.failed.SQLITE_ERROR"] >= 1
+    world.mend_file()
+    # What is in the file, and what is not in it yet, are one.
+    assert (world.has("a"), world.has("b")) == ({2, 3}, {6})
+    world.clock.advance(store.RETRY_S)
+    world.give("c", 7)
+    world.restart()
+    assert (world.has("a"), world.has("b"), world.has("c")) == ({2, 3}, {6}, {7})
+    said = [record.getMessage() for record in caplog.records]
+    assert len([each for each in said if "in memory until" in each]) == 1
+    assert len([each for each in said if "written to sessions.sqlite again" in each]) == 1
+
+
+def test_what_cannot_be_written_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "MAX_CHANGES", 10)
+    world.break_file()
+    for number in range(20):
+        world.give(f"session {number}", *range(3))
+    world.mend_file()
+    assert [bool(world.has(f"session {number}")) for number in range(20)] == [False] * 17 + [True] * 3
+
+
+def test_a_file_that_turns_out_damaged_is_set_aside_and_begun_anew(world: World) -> None:
+    world.give("a", *range(200))
+    world.store.close()
+    data = bytearray(world.path.read_bytes())
+    world.store = world._open()
+    world.path.write_bytes(data[:4096] + bytes(len(data) - 4096))
+    assert world.store._connection is not None
+    world.store._connection.execute("PRAGMA shrink_memory")  # what it knows of the file by heart
+    world.has("a")
+    assert set(world.counted) <= {"state.failed.SQLITE_CORRUPT", "state.failed.SQLITE_NOTADB"}
+    assert world.counted
+    world.give("b", 1)
+    assert world.has("b") == {1}
+    world.clock.advance(store.RETRY_S)
+    world.give("c", 2)
+    world.restart()
+    assert (world.has("b"), world.has("c")) == ({1}, {2})
+    assert world.path.with_name("sessions.sqlite.set-aside").exists()
+
+
+def test_one_session_remembers_a_bounded_number_of_notes(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrecalld.recall.session.REMEMBERED_NOTES", 10)
+    delivered = DeliveredSet(key("a"), world.store)
+    notes = [note(f"note {number}", body=str(number)) for number in range(14)]
+    for each in notes:
+        delivered.hand_over([each]).record()
+    assert [each in delivered for each in notes] == [False] * 4 + [True] * 10
+    assert len(DeliveredSet(key("a"), world.store)) == 10
+
+
+def test_a_hand_over_is_in_the_file_when_it_is_recorded_and_not_before(world: World) -> None:
+    delivered = DeliveredSet(key("a"), world.store)
+    handover = delivered.hand_over([note("deploy")])
+    assert note("deploy") in delivered
+    assert not world.has("a")
+    handover.record()
+    assert len(world.has("a")) == 1
+    handover.take_back()
+    assert note("deploy") not in delivered
+    assert not world.has("a")
