@@ -3,23 +3,27 @@
 Every batch ends with a question that must be answered, and some after that with a stream that breaks. All
 that is sent follows from the seed.
 
-    python -m tests.robustness.fuzz --frames 2000000 --seed 7 --socket PATH
+    python -m tests.robustness.fuzz --frames 2000000 --seed 7
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import random
 import socket
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memrecalld.server.messages import METHODS
+from tests.robustness.forge import Forge, ForgedDaemon
 from tests.robustness.messages import request, take_messages
+from tests.support.notes import note
 from tests.support.wire import frame
 
 BATCH = 50
@@ -353,20 +357,49 @@ class Fuzzer:
             self._socket = None
 
 
+@contextlib.contextmanager
+def fuzzed_daemon(home: Path) -> Iterator[ForgedDaemon]:
+    """A daemon that may ask its clients for a choice, with notes that match what the fuzzer asks."""
+    with Forge() as forge:
+        daemon = ForgedDaemon(forge, home, '[selector]\nkind = "client"\n')
+        for number in range(30):
+            subject = "how to deploy" if number < 5 else "the flamingo" if number < 10 else f"subject{number}"
+            daemon.write_note("project", f"{number}.md", note(f"Note {number}", f"about {subject}"))
+        with contextlib.closing(daemon):
+            daemon.start()
+            daemon.wait_until_read(30)
+            yield daemon
+
+
+def resident_kib(daemon: ForgedDaemon) -> int:
+    """Resident memory."""
+    status = Path(f"/proc/{daemon.pid}/status").read_text(encoding="ascii")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def descriptors(daemon: ForgedDaemon) -> int:
+    """Open files, sockets and the like."""
+    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+
+
 def main() -> None:
-    """Fuzz a daemon of its own, or the one at ``--socket``, and print what came of it."""
+    """Fuzz a daemon, and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.robustness.fuzz", description=__doc__)
     parser.add_argument("--frames", type=int, default=2_000_000)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
-    parser.add_argument("--socket", type=Path, required=True, help="the daemon's socket")
-    parser.add_argument("--project", type=Path, default=Path("/nonexistent/project"))
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
-    fuzzer = Fuzzer(arguments.socket, arguments.project, arguments.seed)
-    started = time.monotonic()
-    fuzzer.run(arguments.frames)
-    seconds = time.monotonic() - started
-    print(f"{fuzzer.sent.total()} frames on {fuzzer.connections} connections in {seconds:.0f} s")
+    with tempfile.TemporaryDirectory() as folder, fuzzed_daemon(Path(folder, "home")) as daemon:
+        fuzzer = Fuzzer(daemon.socket, daemon.project, arguments.seed)
+        started = time.monotonic()
+        for tenth in range(1, 11):
+            fuzzer.run(arguments.frames * tenth // 10)
+            print(
+                f"{fuzzer.sent.total()} frames on {fuzzer.connections} connections in "
+                f"{time.monotonic() - started:.0f} s: {resident_kib(daemon)} KiB resident, "
+                f"{descriptors(daemon)} descriptors",
+                flush=True,
+            )
     print("sent:", dict(fuzzer.sent))
     print("received:", dict(fuzzer.received))
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memrecalld.client import Client
-from tests.robustness.forge import Forge, ForgedDaemon
-from tests.robustness.fuzz import Fuzzer, corpus
+from tests.robustness.forge import ForgedDaemon
+from tests.robustness.fuzz import Fuzzer, corpus, descriptors, fuzzed_daemon, resident_kib
 from tests.robustness.good_client import good_client
 from tests.support.daemon import make_repository
 from tests.support.notes import note
@@ -35,35 +35,15 @@ WAIT_MS = 100.0
 
 @pytest.fixture(scope="module")
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForgedDaemon]:
-    """A daemon that may ask its clients for a choice, with notes that match what the fuzzer asks."""
-    with Forge() as forge:
-        home = tmp_path_factory.mktemp("fuzzed") / "home"
-        daemon = ForgedDaemon(forge, home, '[selector]\nkind = "client"\n')
-        for number in range(30):
-            daemon.write_note("project", f"{number}.md", note(f"Deploy {number}", "flamingo deploy"))
-        try:
-            daemon.start()
-            daemon.wait_until_read(30)
-            yield daemon
-        finally:
-            daemon.close()
-
-
-def resident_kib(daemon: ForgedDaemon) -> int:
-    """Resident memory."""
-    status = Path(f"/proc/{daemon.pid}/status").read_text(encoding="ascii")
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+    """The daemon to fuzz."""
+    with fuzzed_daemon(tmp_path_factory.mktemp("fuzzed") / "home") as daemon:
+        yield daemon
 
 
 def connections(daemon: ForgedDaemon) -> int:
     """Open connections, the one that asks among them."""
     with Client.connect(str(daemon.socket)) as client:
         return client.status()["connections"]
-
-
-def descriptors(daemon: ForgedDaemon) -> int:
-    """Open files, sockets and the like."""
-    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
 
 
 def test_two_hundred_thousand_spoilt_frames_leave_no_trace_and_hold_up_nobody(fuzzed):
@@ -76,7 +56,8 @@ def test_two_hundred_thousand_spoilt_frames_leave_no_trace_and_hold_up_nobody(fu
     for number in range(30):
         path = fuzzed.notes_of(other) / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(note(f"Walrus {number}", "about the walrus"), encoding="utf-8")
+        subject = "walrus" if number < 2 else f"subject{number}"  # a word of all notes would find none
+        path.write_text(note(f"Note {number}", f"about the {subject}"), encoding="utf-8")
     fuzzer.run(WARM_UP)
     poll(lambda: connections(fuzzed) == 1, "the connections of the warm-up are closed")
     opened, memory = descriptors(fuzzed), resident_kib(fuzzed)
@@ -89,9 +70,6 @@ def test_two_hundred_thousand_spoilt_frames_leave_no_trace_and_hold_up_nobody(fu
     poll(lambda: connections(fuzzed) == 1, "the connections are closed")
     assert descriptors(fuzzed) <= opened + SPARE_DESCRIPTORS
     assert resident_kib(fuzzed) - memory < MOST_GROWTH_KIB
-    with Client.connect(str(fuzzed.socket)) as last:
-        status = last.status()
-    assert (status["connections"], status["openTurns"]) == (1, 0)
     # It was no fuzzer of parse errors alone.
     assert {"result", "recall/fast", "recall/select", "-32601", "-32602", "-32600", "-32700"} <= set(
         fuzzer.received

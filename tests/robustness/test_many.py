@@ -16,6 +16,7 @@ import pytest
 
 from memrecalld.client import Client
 from tests.robustness.forge import Forge, ForgedDaemon
+from tests.robustness.fuzz import descriptors, resident_kib
 from tests.robustness.good_client import Report, good_client
 from tests.robustness.messages import request, take_messages
 from tests.support.notes import note
@@ -47,7 +48,8 @@ def crowded(tmp_path: Path) -> Iterator[ForgedDaemon]:
         with Forge() as forge:
             daemon = ForgedDaemon(forge, tmp_path / "home")
             for number in range(50):
-                daemon.write_note("project", f"{number}.md", note(f"Deploy {number}", "walrus"))
+                subject = "walrus" if number < 5 else f"subject{number}"
+                daemon.write_note("project", f"{number}.md", note(f"Note {number}", f"about the {subject}"))
             with contextlib.closing(daemon):
                 daemon.start()
                 daemon.wait_until_read(50)
@@ -60,17 +62,6 @@ def status_of(daemon: ForgedDaemon) -> dict[str, object]:
     """The daemon's status."""
     with Client.connect(str(daemon.socket), call_timeout=WAIT_S) as client:
         return dict(client.status())
-
-
-def resident_kib(daemon: ForgedDaemon) -> int:
-    """Resident memory."""
-    status = Path(f"/proc/{daemon.pid}/status").read_text(encoding="ascii")
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
-
-
-def descriptors(daemon: ForgedDaemon) -> int:
-    """Open files, sockets and the like."""
-    return len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
 
 
 def connected(daemon: ForgedDaemon) -> socket.socket:
@@ -92,7 +83,13 @@ def deaf_client(daemon: ForgedDaemon) -> Iterator[threading.Event]:
     """Asks on and on, five thousand recalls at once, and never reads; once it is dropped, it comes again."""
     ended, dropped = threading.Event(), threading.Event()
     recalls = b"".join(
-        request(number, "recall/start", sessionId=f"deaf {number % 100}", query="walrus")
+        request(
+            number,
+            "recall/start",
+            sessionId=f"deaf {number % 100}",
+            query="walrus",
+            projectRoot=str(daemon.project),
+        )
         for number in range(5_000)
     )
 
