@@ -5,10 +5,11 @@ The promise: every change of a file completed before a call is seen by that call
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -21,6 +22,9 @@ from memrecalld.memory.folder import Folder
 from memrecalld.memory.layouts import Places, Root
 from memrecalld.memory.resolver import Resolution, Resolver
 from memrecalld.memory.watcher import Watcher
+
+HELD_FOLDERS: Final = 1_024
+"""Beyond, those that do not exist are forgotten, the ones asked for longest ago first."""
 
 
 class Timer(Protocol):
@@ -152,15 +156,26 @@ class Catalog:
         key = (root, allowed)
         if key in self._former:
             self._folders[key] = self._former.pop(key)
-        if key not in self._folders:
-            self._folders[key] = Folder(
+        folder = self._folders.pop(key, None)
+        if folder is None:
+            folder = Folder(
                 root,
                 allowed,
                 call_soon=self._loop.call_soon_threadsafe,
                 watcher=self._watcher_for(root),
                 cache=self._cache,
             )
-        return self._folders[key]
+            self._forget_missing()
+        self._folders[key] = folder  # asked for last, last
+        return folder
+
+    def _forget_missing(self) -> None:
+        """Folders that do not exist are remembered up to a number: clients can name as many as they like."""
+        surplus = len(self._folders) - HELD_FOLDERS + 1
+        if surplus > 0:
+            missing = (key for key, folder in self._folders.items() if folder.missing)
+            for key in list(itertools.islice(missing, surplus)):
+                del self._folders[key]
 
     def close(self) -> None:
         """Keep what a next process can use, and forget everything."""

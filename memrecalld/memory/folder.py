@@ -95,6 +95,11 @@ class Folder:
         """The last whole reading, if there was one."""
         return self._scan
 
+    @property
+    def missing(self) -> bool:
+        """It did not exist when it was looked at last, and is not being looked at."""
+        return not self._reading and self._scan is not None and self._scan.state == "missing"
+
     def get(self, relative_path: str) -> Document | None:
         """The note at a path, as held."""
         entry = self._entries.get(relative_path)

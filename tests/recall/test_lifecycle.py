@@ -85,9 +85,12 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
         client = data.draw(st.sampled_from(self.clients[-6:]))
-        if client.turn.open:
-            client.cancel()
+        was_open = client.turn.open
+        latest = [each for each in self.clients if each.key == client.key][-1] is client
+        self.world.engine.discard_prompt(client.turn)
+        if was_open:
             self.cancelled[id(client)] = (len(client.fasts), len(client.answers))
+        if was_open or latest:
             # The prompt is thrown away, so its notes may come again.
             mine = {name for result in (*client.fasts, *client.answers) for name, _ in documents(result)}
             self.received[client.key] = [each for each in self.received[client.key] if each[0] not in mine]
@@ -103,7 +106,7 @@ class Lifecycle(RuleBasedStateMachine):
             owner = data.draw(st.sampled_from(["a", "b"]))
             engine.disconnect(owner)
             for client in self.clients:
-                if client.owner == owner and not client.turn.request.detached:
+                if client.owner == owner:
                     client.connected = False
         else:
             engine.shutdown()
@@ -132,7 +135,7 @@ class Lifecycle(RuleBasedStateMachine):
                 question.fail()
         self.collect()
 
-    @rule(seconds=st.sampled_from([0.05, 0.1, 5.0, 31.0, 1900.0]))
+    @rule(seconds=st.sampled_from([0.03, 0.05, 0.1, 2.0, 5.0, 31.0, 1900.0]))
     def advance(self, seconds: float) -> None:
         self.world.clock.advance(seconds)
         self.collect()
@@ -142,6 +145,11 @@ class Lifecycle(RuleBasedStateMachine):
     def disk_answers(self) -> None:
         self.world.catalog.release()
         self.collect()
+
+    @rule(unread=st.sampled_from([(), (), *[(word,) for word in WORDS], WORDS]))
+    def read(self, unread: tuple[str, ...]) -> None:
+        """From now on the notes about these words cannot be read in time."""
+        self.world.catalog.unread = {name for name in NOTES if name.startswith(unread)} if unread else set()
 
     @rule(name=st.sampled_from(sorted(NOTES)), version=st.sampled_from(["", "edited", "deleted"]))
     def edit(self, name: str, version: str) -> None:

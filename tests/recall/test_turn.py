@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memrecalld.errors import ProjectMemoryError, TurnNotYours
+from memrecalld.errors import ProjectMemoryError, TooManyTurns, TurnNotYours
+from memrecalld.recall.engine import HELD_SESSION_S
+from memrecalld.recall.session import SessionKey
+from memrecalld.recall.turn import READ_ON_S
 from tests.recall.world import World, names, note
 
 DEPLOY = note("deploy", body="deploy with care")
@@ -428,3 +431,165 @@ def test_no_timer_is_left_behind(world: World) -> None:
     client.end()
     world.start("unrelated words").cancel()
     assert world.clock.pending == 0
+
+
+# A part of the notes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_turn_that_finds_nothing_in_a_part_of_the_notes_goes_on_with_the_rest(model: bool) -> None:
+    world = World(DEPLOY, LUNCH, model=model)
+    world.catalog.unread = {"deploy"}
+    client = world.start("deploy")
+    assert not client.fasts
+    world.clock.advance(0.05)
+    world.catalog.unread.clear()
+    world.clock.advance(0.03)
+    assert client.fast_names == ["deploy"]
+    assert client.fasts[0].ended_by == ("published" if model else "settled")
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_rest_that_comes_after_the_ceiling_is_delivered_at_a_tool_result(model: bool) -> None:
+    world = World(DEPLOY, LUNCH, model=model)
+    world.catalog.unread = {"deploy"}
+    client = world.start("deploy")
+    world.clock.advance(0.1)
+    (fast,) = client.fasts
+    assert (fast.ended_by, fast.delivery, fast.pending, fast.partial) == ("ceiling", None, True, True)
+    assert client.tool_result().state == "pending"
+    world.catalog.unread.clear()
+    world.clock.advance(0.03)
+    for question in world.model.questions:
+        question.answer("deploy")
+    assert names(client.tool_result()) == ["deploy"]
+    assert client.outcome.delivery_point == "tool_result"
+
+
+def test_notes_that_are_never_read_are_waited_for_for_two_seconds() -> None:
+    world = World(DEPLOY, LUNCH, model=False)
+    world.catalog.unread = {"deploy"}
+    client = world.start("deploy")
+    world.clock.advance(READ_ON_S - 0.01)
+    assert client.turn.open
+    world.clock.advance(0.05)
+    assert client.outcome.discard_reason == "no_relevant_results"
+    assert world.clock.pending == 0
+
+
+def test_model_is_asked_about_what_there_is_when_the_rest_is_never_read() -> None:
+    world = World(DEPLOY, LUNCH)
+    world.catalog.unread = {"deploy"}
+    client = world.start("deploy")
+    assert not world.model.questions
+    world.clock.advance(READ_ON_S + 0.05)
+    (question,) = world.model.questions
+    question.answer("lunch")
+    assert names(client.tool_result()) == ["lunch"]
+
+
+def test_what_is_found_in_a_part_of_the_notes_is_not_held_back() -> None:
+    world = World(DEPLOY, LUNCH)
+    world.catalog.unread = {"lunch"}
+    client = world.start("deploy")
+    assert client.fast_names == ["deploy"]
+    assert client.fasts[0].partial
+
+
+# Nobody there, or not any more -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [True, False])
+def test_detached_turn_whose_client_left_before_the_fast_result_goes_on(model: bool) -> None:
+    world = World(DEPLOY, LUNCH, model=model)
+    world.catalog.hold()
+    client = world.start("deploy", detached=True)
+    client.connected = False
+    world.catalog.release()
+    assert client.turn.open
+    assert not client.outcomes
+    client.connected = True
+    for question in world.model.questions:
+        question.answer("deploy", "lunch")
+    assert names(client.tool_result()) == (["deploy", "lunch"] if model else ["deploy"])
+    assert client.outcome.delivery_point == "tool_result"
+    assert client.outcome.fast_documents == 0
+
+
+def test_detached_turn_without_a_result_ends_once_though_nobody_is_there() -> None:
+    world = World(DEPLOY, model=False)
+    world.catalog.hold()
+    client = world.start("unrelated words", detached=True)
+    client.connected = False
+    world.catalog.release()
+    assert client.outcome.discard_reason == "no_relevant_results"
+
+
+def test_cancellation_that_crosses_the_response_gives_back_what_was_received() -> None:
+    world = World(DEPLOY, model=False)
+    client = world.start("deploy")
+    assert client.outcome.delivery_point == "initial"
+    world.engine.discard_prompt(client.turn)
+    assert len(client.outcomes) == 1
+    assert world.start("deploy").fast_names == ["deploy"]
+
+
+def test_cancellation_of_a_turn_that_the_session_has_gone_on_from_gives_nothing_back() -> None:
+    world = World(DEPLOY, LUNCH, model=False)
+    first = world.start("deploy")
+    world.start("menu")
+    world.engine.discard_prompt(first.turn)
+    assert world.start("deploy").outcome.discard_reason == "already_delivered"
+
+
+def test_ended_turn_remembers_no_query(world: World) -> None:
+    client = world.start("deploy")
+    client.end()
+    assert client.turn.request.query == ""
+    assert client.outcome.query_length == len("deploy")
+
+
+# How much is held ------------------------------------------------------------------------------------
+
+
+def test_sessions_in_memory_are_bounded_by_count_and_by_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrecalld.recall.engine.HELD_SESSIONS", 5)
+    for number in range(8):
+        world.engine.reset(SessionKey(f"s{number}", ""))
+    assert world.engine.session_count == 5
+    world.clock.advance(HELD_SESSION_S + 1)
+    world.engine.reset(SessionKey("later", ""))
+    assert world.engine.session_count == 1
+
+
+def test_session_with_an_open_turn_stays_in_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memrecalld.recall.engine.HELD_SESSIONS", 3)
+    client = world.start("deploy", session="open")
+    for number in range(8):
+        world.engine.reset(SessionKey(f"s{number}", ""))
+    world.clock.advance(10)
+    world.model.questions[0].answer("lunch")
+    assert names(client.tool_result()) == ["lunch"]
+
+
+def test_beyond_the_open_turns_the_oldest_detached_one_expires(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrecalld.recall.engine.MAX_OPEN_TURNS", 3)
+    attached = world.start("deploy", session="attached")
+    detached = [world.start("deploy", session=f"s{number}", detached=True) for number in range(3)]
+    assert detached[0].outcome.discard_reason == "expired"
+    assert attached.turn.open and detached[1].turn.open and detached[2].turn.open
+
+
+def test_beyond_the_open_turns_of_connections_there_is_none(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memrecalld.recall.engine.MAX_OPEN_TURNS", 2)
+    clients = [world.start("deploy", session=f"s{number}") for number in range(2)]
+    with pytest.raises(TooManyTurns):
+        world.start("deploy", session="one more")
+    clients[0].end()
+    assert world.start("deploy", session="one more").turn.open

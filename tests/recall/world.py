@@ -98,10 +98,9 @@ class FakeTimer:
 class FakePool:
     """Ranks without an index."""
 
-    partial = False
-
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], *, partial: bool = False) -> None:
         self._documents = list(documents)
+        self.partial = partial
 
     @property
     def size(self) -> int:
@@ -121,12 +120,14 @@ class FakePool:
 
 
 class FakeCatalog:
-    """Holds notes in memory. With ``held`` set, it answers only when told to."""
+    """Holds notes in memory. With ``held`` set it answers only when told to, with ``unread`` notes it gives
+    partial pools."""
 
     def __init__(self, documents: Sequence[Document] = ()) -> None:
         self.documents = list(documents)
         self.error: MemrecallError | None = None
         self.held: list[Callable[[], None]] | None = None
+        self.unread: set[str] = set()
 
     def pool(
         self,
@@ -136,7 +137,11 @@ class FakeCatalog:
         *,
         whole: bool = False,
     ) -> None:
-        self._when_released(lambda: ready(self.error or FakePool(self.documents)))
+        def pool() -> FakePool:
+            read = [each for each in self.documents if each.title not in self.unread]
+            return FakePool(read, partial=bool(self.unread))
+
+        self._when_released(lambda: ready(self.error or pool()))
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document]], None]) -> None:
         def answer() -> None:
