@@ -52,6 +52,7 @@ class Handover:
         """What the session had of the same notes before."""
         self.recorded = False
         self._delivered = delivered
+        self._taken_back = False
 
     def record(self) -> None:
         """Make it outlive the process; to be called right before the notes are written to a socket."""
@@ -61,7 +62,9 @@ class Handover:
 
     def take_back(self) -> None:
         """The notes were never sent, or the prompt that they went into was thrown away."""
-        self._delivered.take_back(self)
+        if not self._taken_back:
+            self._taken_back = True
+            self._delivered.take_back(self)
 
 
 class DeliveredSet:

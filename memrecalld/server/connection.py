@@ -218,7 +218,8 @@ class Connection(asyncio.Protocol):
         if handover is not None:
             handover.record()
         self._transport.write(frame(body))
-        if self._draining and handover is not None:
+        # It is closing already where the client was gone.
+        if handover is not None and (self._draining or self._transport.is_closing()):
             self._unconfirmed.append(handover)
         if self._draining and self._too_much_is_unread():
             _log.warning("dropped a client that does not read")

@@ -361,6 +361,8 @@ class _StartListener:
         )
         self._connection.hand_over(handover)
         self._connection.protocol.notify("recall/fast", fast)
+        if not self._connection.open:  # it was gone, which shows when one writes to it
+            return False
         self._telemetry.waited(result.wait_ms)
         if self._detached and result.pending:
             self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))

@@ -94,6 +94,7 @@ async def test_what_names_no_project_is_refused(plain_client, method, root, said
     assert "absolute path or a file: URI" in error["message"]
     if len(root) > 2:
         assert root not in error["message"]
+    assert all("method" not in message for message in plain_client.messages), "there was no turn to speak of"
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
 
 import pytest
 
 from tests.support.notes import note
-from tests.support.wire import WireClient
+from tests.support.wire import WireClient, frame
 from tests.wire.model import Choice, manifest
-from tests.wire.turns import CANCELLED, REFUSED, Turn, cancelled_at_once, happened, new_session, titles
+from tests.wire.turns import CANCELLED, REFUSED, Turn, cancelled_at_once, happened, new_session, poll, titles
 
 
 @pytest.mark.parametrize(
@@ -220,6 +222,50 @@ async def test_a_detached_turn_needs_no_turn_id(two_notes, shared_model, client,
     result = await turn.settled_tool_result(client=client)
     assert result["turnId"] == turn.id
     assert (await client.call("recall/toolResult", turn.key))["state"] == "none"
+
+
+@pytest.mark.parametrize("model", [True, False], ids=["with a model", "without"])
+async def test_a_detached_turn_whose_client_left_at_once_goes_on(
+    two_notes, shared_model, client, plain_client, project, plain_project, model
+):
+    shared_model.answers = [Choice("Deploy", "Lunch")]
+    plain_project.write("deploy", note("Deploy", "how to deploy"))
+    asker, place = (client, project) if model else (plain_client, plain_project)
+    params = {"sessionId": new_session(), "query": "deploy", "projectRoot": str(place.root), "detached": True}
+    start = {"jsonrpc": "2.0", "id": 1, "method": "recall/start", "params": params}
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(place.daemon.socket))
+        raw.sendall(frame(json.dumps(start).encode()))
+    key = {"sessionId": params["sessionId"]}
+    result = await poll(
+        lambda: asker.call("recall/toolResult", key),
+        lambda answer: answer["state"] not in {"pending", "none"},
+    )
+    assert titles(result["delivery"]) == (["Deploy", "Lunch"] if model else ["Deploy"])
+
+
+async def test_a_cancellation_that_crosses_the_response_gives_the_notes_back(plain_client, plain_project):
+    plain_project.write("deploy", note("Deploy", "how to deploy"))
+    session = new_session()
+    for _ in range(2):
+        turn = await Turn.start(plain_client, "deploy", plain_project, session=session)
+        assert turn.fast_titles == ["Deploy"]
+        assert (await turn.outcome())["deliveryPoint"] == "initial"
+        await turn.cancel()
+    again = await Turn.start(plain_client, "deploy", plain_project, session=session)
+    assert again.fast_titles == ["Deploy"]
+    await Turn.start(plain_client, "something else", plain_project, session=session)
+    await again.cancel()  # the session has gone on with it
+    assert (await Turn.start(plain_client, "deploy", plain_project, session=session)).fast_titles == []
+
+
+async def test_a_note_that_only_the_model_chose_matched_nothing(two_notes, shared_model, client, project):
+    shared_model.answers = [Choice("Lunch")]
+    turn = await Turn.start(client, "deploy", project)
+    (fast,) = turn.fast["delivery"]["documents"]
+    assert fast["matched"]
+    (refined,) = (await turn.settled_tool_result())["delivery"]["documents"]
+    assert refined["matched"] == []
 
 
 async def test_a_detached_turn_that_settles_at_once_answers_with_its_outcome(plain_client, plain_project):
