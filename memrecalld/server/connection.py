@@ -89,6 +89,10 @@ class Connection(asyncio.Protocol):
         """Something written now can still reach the client."""
         return self in self._connections and not self._transport.is_closing()
 
+    def gone(self) -> bool:
+        """What was written last cannot have reached the client: that shows when one writes."""
+        return not self.open
+
     # asyncio.Protocol -----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -361,7 +361,7 @@ class _StartListener:
         )
         self._connection.hand_over(handover)
         self._connection.protocol.notify("recall/fast", fast)
-        if not self._connection.open:  # it was gone, which shows when one writes to it
+        if self._connection.gone():
             return False
         self._telemetry.waited(result.wait_ms)
         if self._detached and result.pending:
