@@ -101,7 +101,8 @@ class InvertedIndex:
             self._types = doubled(self._types)
             self._marks = np.zeros(len(self._times), np.uint16)
         self._describe(ordinal, document)
-        self._file(ordinal, {}, self._document_keys(document))
+        highest = ordinal == self.capacity - 1
+        self._postings.add(self._document_keys(document).items(), ordinal << FIELD_BITS, highest=highest)
 
     def replace(self, old: Document, new: Document) -> None:
         """Put ``new`` in the place of ``old``; the work is in the keys that they do not share.
@@ -220,7 +221,7 @@ class InvertedIndex:
         """Exchange the keys ``before`` of a document for those ``after``."""
         base = ordinal << FIELD_BITS
         self._postings.remove(before.items() - after.items(), base)
-        self._postings.add(after.items() - before.items() if before else after.items(), base)
+        self._postings.add(after.items() - before.items(), base)
 
 
 _NOWHERE: Final = Occurrences(np.empty(0, np.intp), np.empty(0, np.uint16))

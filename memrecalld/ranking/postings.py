@@ -27,8 +27,11 @@ class Postings:
     def __init__(self) -> None:
         self._numbers: dict[str, int | bytearray] = {}
 
-    def add(self, filed: Iterable[tuple[str, int]], base: int = 0) -> None:
-        """File pairs of a key and a number, each number plus ``base``; none of them may be there yet."""
+    def add(self, filed: Iterable[tuple[str, int]], base: int = 0, *, highest: bool = False) -> None:
+        """File pairs of a key and a number, each number plus ``base``; none of them may be there yet.
+
+        ``highest`` says that all are above whatever was filed before, which saves looking.
+        """
         known = self._numbers
         for key, offset in filed:
             number = base + offset
@@ -38,12 +41,11 @@ class Postings:
                 continue
             if isinstance(numbers, int):
                 numbers = known[key] = bytearray(_PACKED.pack(numbers))
-            packed = _PACKED.pack(number)
-            if _PACKED.unpack_from(numbers, len(numbers) - _PACKED.size)[0] < number:
-                numbers += packed
+            if highest or _PACKED.unpack_from(numbers, len(numbers) - _PACKED.size)[0] < number:
+                numbers += _PACKED.pack(number)
             else:
                 at = _place(numbers, number)
-                numbers[at:at] = packed
+                numbers[at:at] = _PACKED.pack(number)
 
     def remove(self, filed: Iterable[tuple[str, int]], base: int = 0) -> None:
         """Take out pairs of a key and a number, each number plus ``base``; all of them must be there."""

@@ -76,7 +76,7 @@ class FolderIndex:
         self._file(time.monotonic() + SLICE_S)
         self._scheduled = bool(self._unfiled)
         if self._scheduled:
-            self._call_later(SLICE_S, self._slice)
+            self._call_later(0, self._slice)
 
     def _file(self, until: float) -> None:
         while self._unfiled and time.monotonic() < until:
