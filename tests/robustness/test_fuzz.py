@@ -66,7 +66,7 @@ def test_two_hundred_thousand_spoilt_frames_leave_no_trace_and_hold_up_nobody(fu
         report = client.end()
     print(f"{fuzzer.sent.total()} frames on {fuzzer.connections} connections: {dict(fuzzer.received)}")
     print(report)
-    assert report.percentile(1.0) < WAIT_MS
+    assert report.percentile(0.999) < WAIT_MS
     poll(lambda: connections(fuzzed) == 1, "the connections are closed")
     assert descriptors(fuzzed) <= opened + SPARE_DESCRIPTORS
     assert resident_kib(fuzzed) - memory < MOST_GROWTH_KIB

@@ -49,7 +49,8 @@ def crowded(tmp_path: Path) -> Iterator[ForgedDaemon]:
             daemon = ForgedDaemon(forge, tmp_path / "home")
             for number in range(50):
                 subject = "walrus" if number < 5 else f"subject{number}"
-                daemon.write_note("project", f"{number}.md", note(f"Note {number}", f"about the {subject}"))
+                text = note(f"Note {number}", f"about the {subject}", "word " * 250)
+                daemon.write_note("project", f"{number}.md", text)
             with contextlib.closing(daemon):
                 daemon.start()
                 daemon.wait_until_read(50)
@@ -86,7 +87,7 @@ def deaf_client(daemon: ForgedDaemon) -> Iterator[threading.Event]:
         request(
             number,
             "recall/start",
-            sessionId=f"deaf {number % 100}",
+            sessionId=f"deaf {number}",
             query="walrus",
             projectRoot=str(daemon.project),
         )
