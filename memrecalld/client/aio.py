@@ -83,6 +83,7 @@ class AsyncClient:
         recent_tools: Sequence[str] = (),
         exclude_layouts: Sequence[str] = (),
         detached: bool = False,
+        max_prompt_chars: int | None = None,
     ) -> AsyncTurn:
         """Open a turn, and return when its fast result is there; as ``Client.start``."""
         params = start_params(
@@ -93,6 +94,7 @@ class AsyncClient:
             recent_tools=recent_tools,
             exclude_layouts=exclude_layouts,
             detached=detached,
+            max_prompt_chars=max_prompt_chars,
         )
         reply = AwaitedReply()
         request_id = self._link.request("recall/start", params, reply)
@@ -114,11 +116,13 @@ class AsyncClient:
         tool_name: str | None = None,
         agent_id: str = "",
         turn_id: str | None = None,
+        max_prompt_chars: int | None = None,
     ) -> ToolResult:
         """A later delivery point of the session's open turn, or of the one named."""
-        result: ToolResult = await self._link.call(
-            "recall/toolResult", turn_params(session_id, agent_id, turn_id, toolName=tool_name)
+        params = turn_params(
+            session_id, agent_id, turn_id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
+        result: ToolResult = await self._link.call("recall/toolResult", params)
         return result
 
     async def end(self, session_id: str, *, agent_id: str = "", turn_id: str | None = None) -> None:
@@ -196,9 +200,13 @@ class AsyncTurn:
         """What goes into the first prompt, if there is anything."""
         return None if self._reply.fast is None else self._reply.fast["delivery"]
 
-    async def tool_result(self, tool_name: str | None = None) -> ToolResult:
+    async def tool_result(
+        self, tool_name: str | None = None, *, max_prompt_chars: int | None = None
+    ) -> ToolResult:
         """A later delivery point: what the selector chose, if it has, without the notes of ``delivery``."""
-        params = turn_params(self._session_id, self._agent_id, self.id, toolName=tool_name)
+        params = turn_params(
+            self._session_id, self._agent_id, self.id, toolName=tool_name, maxPromptChars=max_prompt_chars
+        )
         result: ToolResult = await self._link.call("recall/toolResult", params)
         return result
 

@@ -168,13 +168,13 @@ def start_params(
     recent_tools: Sequence[str],
     exclude_layouts: Sequence[str],
     detached: bool,
+    max_prompt_chars: int | None,
 ) -> JsonObject:
     """Parameters of ``recall/start``."""
     return project_params(
         project_root,
         query=query,
-        sessionId=session_id,
-        agentId=agent_id,
+        **turn_params(session_id, agent_id, None, maxPromptChars=max_prompt_chars),
         recentTools=list(recent_tools),
         excludeLayouts=list(exclude_layouts),
         detached=detached,

@@ -82,14 +82,16 @@ class Client:
         recent_tools: Sequence[str] = (),
         exclude_layouts: Sequence[str] = (),
         detached: bool = False,
+        max_prompt_chars: int | None = None,
         timeout: float | None = None,
     ) -> Turn:
         """Open a turn, and return when its fast result is there or when it has ended early.
 
         ``project_root`` is an absolute path or ``file:`` URI; without one, only the user's notes are
         recalled. ``exclude_layouts`` names layouts whose notes the caller's agent recalls by itself. A
-        ``detached`` turn outlives the connection and can be continued from others. If this raises, no turn is
-        left open.
+        ``detached`` turn outlives the connection and can be continued from others. With ``max_prompt_chars``
+        notes that would make the prompt longer are left for later; see PROTOCOL.md. If this raises, no turn
+        is left open.
         """
         params = start_params(
             query,
@@ -99,6 +101,7 @@ class Client:
             recent_tools=recent_tools,
             exclude_layouts=exclude_layouts,
             detached=detached,
+            max_prompt_chars=max_prompt_chars,
         )
         reply = Reply()
         request_id = self._link.request("recall/start", params, reply)
@@ -119,12 +122,14 @@ class Client:
         tool_name: str | None = None,
         agent_id: str = "",
         turn_id: str | None = None,
+        max_prompt_chars: int | None = None,
         timeout: float | None = None,
     ) -> ToolResult:
         """A later delivery point of the session's open turn, or of the one named."""
-        result: ToolResult = self._link.call(
-            "recall/toolResult", turn_params(session_id, agent_id, turn_id, toolName=tool_name), timeout
+        params = turn_params(
+            session_id, agent_id, turn_id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
+        result: ToolResult = self._link.call("recall/toolResult", params, timeout)
         return result
 
     def end(self, session_id: str, *, agent_id: str = "", turn_id: str | None = None) -> None:
@@ -215,9 +220,17 @@ class Turn:
         """What goes into the first prompt, if there is anything."""
         return None if self._reply.fast is None else self._reply.fast["delivery"]
 
-    def tool_result(self, tool_name: str | None = None, *, timeout: float | None = None) -> ToolResult:
+    def tool_result(
+        self,
+        tool_name: str | None = None,
+        *,
+        max_prompt_chars: int | None = None,
+        timeout: float | None = None,
+    ) -> ToolResult:
         """A later delivery point: what the selector chose, if it has, without the notes of ``delivery``."""
-        params = turn_params(self._session_id, self._agent_id, self.id, toolName=tool_name)
+        params = turn_params(
+            self._session_id, self._agent_id, self.id, toolName=tool_name, maxPromptChars=max_prompt_chars
+        )
         result: ToolResult = self._link.call("recall/toolResult", params, timeout)
         return result
 

@@ -136,6 +136,8 @@ class Engine:
         tool_name: str | None,
         owner: object,
         answer: Answer,
+        *,
+        max_prompt_chars: int | None = None,
     ) -> None:
         """A later delivery point.
 
@@ -153,7 +155,7 @@ class Engine:
             return
         if self._observer is not None:
             answer = observed_answer(answer, self._observer, key, turn.request, turn.id)
-        turn.on_tool_result(answer)
+        turn.on_tool_result(answer, max_prompt_chars)
 
     def end(self, key: SessionKey, turn_id: str | None, owner: object) -> None:
         """No delivery point is left in this turn."""

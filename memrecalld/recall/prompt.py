@@ -7,6 +7,7 @@ separators the note holds, and no line of the structure does. A parser that drop
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -17,6 +18,9 @@ from memrecalld.recall.age import STALE_DAYS, age_days, describe_age
 OPENING: Final = "<recalled-memory>"
 CLOSING: Final = "</recalled-memory>"
 NOTE_PREFIX: Final = "| "
+
+_ESCAPED_BRACKET: Final = len("&lt;")
+"""Qwen Code writes angle brackets so."""
 
 _PREAMBLE: Final = (
     "Notes recalled from saved memory; the user did not type them. Use a note only where it is relevant\n"
@@ -52,6 +56,30 @@ def render_prompt(documents: Sequence[Document], now_ns: int) -> str:
             parts.append("(shortened: the note goes on in its file)")
     parts.append(CLOSING)
     return "\n".join(parts)
+
+
+def fitting(documents: Sequence[Document], now_ns: int, max_chars: int | None) -> list[Document]:
+    """Those of ``documents``, best first, whose prompt is at most ``max_chars`` long (see ``prompt_length``).
+
+    The last ones are left out first, unless only another is too long. None sets no limit.
+    """
+    if max_chars is None or prompt_length(render_prompt(documents, now_ns)) <= max_chars:
+        return list(documents)
+    kept: list[Document] = []
+    for document in documents:
+        if prompt_length(render_prompt([*kept, document], now_ns)) <= max_chars:
+            kept.append(document)
+    return kept
+
+
+def prompt_length(prompt: str) -> int:
+    """UTF-16 code units of ``prompt`` in a JSON string with angle brackets as entities.
+
+    Agents differ in whether they count before or after they escape. A limit on this form holds in all.
+    """
+    written = json.dumps(prompt, ensure_ascii=False)[1:-1]
+    brackets = written.count("<") + written.count(">")
+    return len(written.encode("utf-16-le", "surrogatepass")) // 2 + brackets * (_ESCAPED_BRACKET - 1)
 
 
 def displayable(path: str) -> str:

@@ -29,6 +29,7 @@ from memrecalld.ranking.text import strip_recalled
 from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, Delivery, compose
 from memrecalld.recall.outcome import DeliveryPoint, DiscardReason, Outcome, Strategy
+from memrecalld.recall.prompt import fitting
 from memrecalld.recall.session import Handover, Session
 
 INITIAL_WAIT_S: Final = 0.100
@@ -54,6 +55,8 @@ class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
     recent_tools: tuple[str, ...] = ()
     exclude_layouts: frozenset[str] = frozenset()
     detached: bool = False
+    max_prompt_chars: int | None = None
+    """Of the delivery that ends the initial wait; see ``prompt.prompt_length``."""
 
 
 class FastResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -229,8 +232,10 @@ class Turn:
             self._settle([], "none")
         else:
             if self._waiting and self._ranked:
-                delivery, handover = self._deliver("fast", "heuristic", self._best(FAST_DOCUMENTS))
-                self._end_wait("published", delivery, handover)
+                best, max_chars = self._best(FAST_DOCUMENTS), self.request.max_prompt_chars
+                fast = self._deliver("fast", "heuristic", best, max_chars)
+                if fast is not None:
+                    self._end_wait("published", *fast)
             self._ask(pool, keep, now_ns)
 
     def on_pool_failed(self, error: MemrecallError) -> None:
@@ -294,9 +299,14 @@ class Turn:
             if self.open:
                 self._end("discarded", "no_relevant_results")
             return
-        delivery, handover = self._deliver("refined", self._refined_strategy(), documents)
+        max_chars = self.request.max_prompt_chars
+        delivered = self._deliver("refined", self._refined_strategy(), documents, max_chars)
+        if delivered is None:
+            self._end_wait("settled")  # a later delivery point may have room
+            return
+        delivery, handover = delivered
         if self._end_wait("settled", delivery, handover, pending=False):
-            self._end("initial", documents=len(documents))
+            self._end("initial", documents=len(delivery.documents))
 
     # Events: the clock ----------------------------------------------------------------------------
 
@@ -306,14 +316,16 @@ class Turn:
 
     # Events: the client ---------------------------------------------------------------------------
 
-    def on_tool_result(self, answer: Answer) -> None:
+    def on_tool_result(self, answer: Answer, max_prompt_chars: int | None = None) -> None:
         """A safe delivery point. ``answer`` is called once, at once unless notes must be read again first."""
         if self._state is not _State.SETTLED or self._waiting or self._rereading:
             answer(ToolResult(turn_id=self.id, state="pending"), None)
         else:
-            self._reread(lambda documents: self._deliver_tool_result(documents, answer))
+            self._reread(lambda documents: self._deliver_tool_result(documents, answer, max_prompt_chars))
 
-    def _deliver_tool_result(self, documents: list[Document] | None, answer: Answer) -> None:
+    def _deliver_tool_result(
+        self, documents: list[Document] | None, answer: Answer, max_prompt_chars: int | None
+    ) -> None:
         if self._state is not _State.SETTLED:  # ended while the notes were read again
             answer(ToolResult(turn_id=self.id, state="none"), None)
             return
@@ -328,9 +340,13 @@ class Turn:
             self._end("discarded", "already_delivered")
             answer(ToolResult(turn_id=self.id, state="already_delivered"), None)
             return
-        delivery, handover = self._deliver("refined", self._refined_strategy(), remaining)
+        delivered = self._deliver("refined", self._refined_strategy(), remaining, max_prompt_chars)
+        if delivered is None:
+            answer(ToolResult(turn_id=self.id, state="pending"), None)
+            return
+        delivery, handover = delivered
         if answer(ToolResult(turn_id=self.id, state="delivered", delivery=delivery), handover):
-            self._end("tool_result", documents=len(remaining))
+            self._end("tool_result", documents=len(delivery.documents))
         else:
             self._take_back(handover)
 
@@ -384,9 +400,17 @@ class Turn:
         phase: Literal["fast", "refined"],
         strategy: Literal["heuristic", "model"],
         documents: Sequence[Document],
-    ) -> tuple[Delivery, Handover]:
-        """What is handed over, and the record of it, which is written last: a crash before loses nothing."""
-        delivery = compose(phase, strategy, documents, now_ns=self._clock.now_ns(), matched=self._matched)
+        max_prompt_chars: int | None,
+    ) -> tuple[Delivery, Handover] | None:
+        """What is handed over, and the record of it, which is written last: a crash before loses nothing.
+
+        None where not one of the documents fits.
+        """
+        now_ns = self._clock.now_ns()
+        documents = fitting(documents, now_ns, max_prompt_chars)
+        if not documents:
+            return None
+        delivery = compose(phase, strategy, documents, now_ns=now_ns, matched=self._matched)
         handover = self.session.delivered.hand_over(documents)
         self._handovers.append(handover)
         return delivery, handover

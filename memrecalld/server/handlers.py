@@ -189,6 +189,7 @@ class Handlers:
                 recent_tools=tuple(params.recent_tools),
                 exclude_layouts=frozenset(params.exclude_layouts),
                 detached=params.detached,
+                max_prompt_chars=params.max_prompt_chars,
             ),
             listener,
             self._connection,
@@ -226,7 +227,14 @@ class Handlers:
 
         answers_later = False
         key = SessionKey(params.session_id, params.agent_id)
-        self._engine.tool_result(key, params.turn_id, params.tool_name, self._connection, answer)
+        self._engine.tool_result(
+            key,
+            params.turn_id,
+            params.tool_name,
+            self._connection,
+            answer,
+            max_prompt_chars=params.max_prompt_chars,
+        )
         answers_later = True
         if response.done():
             self._connection.hand_over(handed_over)  # the response goes out when it is returned

@@ -38,6 +38,8 @@ SentId = int | Annotated[str, Meta(max_length=MAX_ID_CHARS)]
 SessionId = Annotated[str, Meta(min_length=1, max_length=1024)]
 AgentId = Annotated[str, Meta(max_length=1024)]
 ToolName = Annotated[str, Meta(max_length=256)]
+PromptChars = Annotated[int, Meta(gt=0)]
+"""As ``prompt.prompt_length`` counts."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -70,6 +72,7 @@ class StartParams(Message, frozen=True, kw_only=True):
     exclude_layouts: Annotated[list[str], Meta(max_length=16)] = []
     """Layouts whose notes the client's agent recalls by itself."""
     detached: bool = False
+    max_prompt_chars: PromptChars | None = None
 
 
 class ToolResultParams(Message, frozen=True, kw_only=True):
@@ -79,6 +82,7 @@ class ToolResultParams(Message, frozen=True, kw_only=True):
     agent_id: AgentId = ""
     turn_id: str | None = None
     tool_name: ToolName | None = None
+    max_prompt_chars: PromptChars | None = None
 
 
 class EndParams(Message, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@ sessions."""
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import defaultdict
 
@@ -22,6 +23,9 @@ NOTES = {
     for index, (name, word) in enumerate((f"{word}-{number}", word) for word in WORDS for number in range(4))
 }
 
+LIMITS = [None, None, 200, 490, 620, 1000]
+"""Of prompts: without notes one takes some 380 characters, and each note some 90."""
+
 
 class Lifecycle(RuleBasedStateMachine):
     """Drives one engine; the model of what may happen is a set of names for each (session, agent)."""
@@ -31,6 +35,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.world = World(*NOTES.values(), model=model)
         self.clients: list[Client] = []
         self.received: dict[SessionKey, list[tuple[str, bytes]]] = defaultdict(list)
+        self.ever_received: dict[SessionKey, set[tuple[str, bytes]]] = defaultdict(set)
         self.counted: dict[int, tuple[int, int]] = {}
         self.cancelled: dict[int, tuple[int, int]] = {}
 
@@ -45,23 +50,36 @@ class Lifecycle(RuleBasedStateMachine):
         detached=st.booleans(),
         owner=st.sampled_from(["a", "b"]),
         disk_hangs=st.sampled_from([False, False, False, True]),
+        limit=st.sampled_from(LIMITS),
     )
     def start(
-        self, words: list[str], session: str, agent: str, detached: bool, owner: str, disk_hangs: bool
+        self,
+        words: list[str],
+        session: str,
+        agent: str,
+        detached: bool,
+        owner: str,
+        disk_hangs: bool,
+        limit: int | None,
     ) -> None:
         if disk_hangs and self.world.catalog.held is None:
             self.world.catalog.hold()
         client = self.world.start(
-            " ".join(words), session=session, agent=agent, detached=detached, owner=owner
+            " ".join(words),
+            session=session,
+            agent=agent,
+            detached=detached,
+            owner=owner,
+            max_prompt_chars=limit,
         )
         self.clients.append(client)
         self.collect()
 
     @precondition(lambda self: self.clients)
-    @rule(data=st.data())
-    def tool_result(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), limit=st.sampled_from(LIMITS))
+    def tool_result(self, data: st.DataObject, limit: int | None) -> None:
         client = data.draw(st.sampled_from(self.clients[-6:]))
-        client.ask_tool_result(turn_id=client.turn.id)
+        client.ask_tool_result(turn_id=client.turn.id, max_prompt_chars=limit)
         self.collect()
 
     @rule(word=st.sampled_from(WORDS), session=st.sampled_from(SESSIONS), chosen=st.integers(0, 5))
@@ -167,6 +185,7 @@ class Lifecycle(RuleBasedStateMachine):
             fasts, answers = self.counted.get(id(client), (0, 0))
             for result in (*client.fasts[fasts:], *client.answers[answers:]):
                 self.received[client.key] += documents(result)
+                self.ever_received[client.key].update(documents(result))
             self.counted[id(client)] = (len(client.fasts), len(client.answers))
 
     @invariant()
@@ -201,6 +220,14 @@ class Lifecycle(RuleBasedStateMachine):
             for name, content in received:
                 assert latest.get(name) != content, f"{name} came twice to {key}"
                 latest[name] = content
+
+    @invariant()
+    def nothing_counts_as_delivered_that_no_client_received(self) -> None:
+        for session, agent in itertools.product(SESSIONS, AGENTS):
+            key = SessionKey(session, agent)
+            delivered = self.world.engine.session(key).delivered
+            for each in self.world.catalog.documents:
+                assert each not in delivered or (each.title, each.body.encode()) in self.ever_received[key]
 
     @invariant()
     def nothing_comes_after_a_cancellation(self) -> None:

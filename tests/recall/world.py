@@ -16,6 +16,7 @@ from memrecalld.ranking.ranker import Explanation, explain, frequencies, rank, w
 from memrecalld.ranking.scorer import Ranked
 from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.prompt import prompt_length
 from memrecalld.recall.session import Handover, SessionKey
 from memrecalld.recall.turn import FastResult, RecallRequest, ToolResult, Turn
 from memrecalld.telemetry import Telemetry
@@ -224,12 +225,14 @@ class Client:
         self.errors: list[MemrecallError | None] = []
         self.answers: list[ToolResult] = []
         self.connected = True
+        self.max_prompt_chars: int | None = None
         self.turn: Turn
 
     def fast(self, result: FastResult, handover: Handover | None) -> bool:
         if self.connected:
             self.fasts.append(result)
             self._receive(handover)
+            _check_length(result, self.max_prompt_chars)
         return self.connected
 
     def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
@@ -247,18 +250,33 @@ class Client:
         (outcome,) = self.outcomes
         return outcome
 
-    def tool_result(self, tool: str | None = None, turn_id: str | None = None) -> ToolResult:
-        self.ask_tool_result(tool, turn_id)
+    def tool_result(
+        self,
+        tool: str | None = None,
+        turn_id: str | None = None,
+        *,
+        max_prompt_chars: int | None = None,
+    ) -> ToolResult:
+        self.ask_tool_result(tool, turn_id, max_prompt_chars=max_prompt_chars)
         return self.answers[-1]
 
-    def ask_tool_result(self, tool: str | None = None, turn_id: str | None = None) -> None:
+    def ask_tool_result(
+        self,
+        tool: str | None = None,
+        turn_id: str | None = None,
+        *,
+        max_prompt_chars: int | None = None,
+    ) -> None:
         def answer(result: ToolResult, handover: Handover | None) -> bool:
             if self.connected:
                 self.answers.append(result)
                 self._receive(handover)
+                _check_length(result, max_prompt_chars)
             return self.connected
 
-        self._world.engine.tool_result(self.key, turn_id, tool, self.owner, answer)
+        self._world.engine.tool_result(
+            self.key, turn_id, tool, self.owner, answer, max_prompt_chars=max_prompt_chars
+        )
 
     def _receive(self, handover: Handover | None) -> None:
         if handover is not None:
@@ -326,11 +344,24 @@ class World:
         detached: bool = False,
         recent_tools: tuple[str, ...] = (),
         owner: object = "client",
+        max_prompt_chars: int | None = None,
     ) -> Client:
         client = Client(self, SessionKey(session, agent), owner)
-        request = RecallRequest(query=query, project_root="/p", recent_tools=recent_tools, detached=detached)
+        client.max_prompt_chars = max_prompt_chars
+        request = RecallRequest(
+            query=query,
+            project_root="/p",
+            recent_tools=recent_tools,
+            detached=detached,
+            max_prompt_chars=max_prompt_chars,
+        )
         client.turn = self.engine.start(client.key, request, client, owner)
         return client
+
+
+def _check_length(result: FastResult | ToolResult, limit: int | None) -> None:
+    if limit is not None and result.delivery is not None:
+        assert prompt_length(result.delivery.prompt) <= limit
 
 
 def names(result: FastResult | ToolResult) -> list[str]:
