@@ -14,6 +14,7 @@ from memrecalld.client.channel import (
     project_params,
     start_params,
     turn_params,
+    warm_params,
 )
 from memrecalld.client.errors import ClientError, ResponseError
 from memrecalld.client.link import CALL_S, CONNECT_S
@@ -133,6 +134,10 @@ class AsyncClient:
     async def reset(self, session_id: str, *, agent_id: str = "") -> None:
         """The session's context was cleared or compacted: what was delivered may be delivered again."""
         await self._link.call("recall/reset", turn_params(session_id, agent_id, None))
+
+    async def warm(self, project_root: ProjectPath) -> None:
+        """Have a project's notes read before the first query; as ``Client.warm``."""
+        await self._link.call("initialize", warm_params(project_root))
 
     # Outside any turn --------------------------------------------------------------------------------------
 

@@ -187,6 +187,11 @@ def turn_params(session_id: str, agent_id: str, turn_id: str | None, **more: Any
     return {name: value for name, value in params.items() if value is not None}
 
 
+def warm_params(project_root: ProjectPath) -> JsonObject:
+    """Parameters of ``initialize`` for one project."""
+    return {"rootPath": project_params(project_root)["projectRoot"]}
+
+
 def explain_params(
     query: str, path: str, session_id: str | None, agent_id: str, project_root: ProjectPath | None
 ) -> JsonObject:

@@ -9,6 +9,7 @@ from memrecalld.client.channel import (
     project_params,
     start_params,
     turn_params,
+    warm_params,
 )
 from memrecalld.client.errors import ClientError, DaemonUnavailable, ResponseError
 from memrecalld.client.link import CALL_S, CONNECT_S, Link
@@ -139,6 +140,13 @@ class Client:
     def reset(self, session_id: str, *, agent_id: str = "", timeout: float | None = None) -> None:
         """The session's context was cleared or compacted: what was delivered may be delivered again."""
         self._link.call("recall/reset", turn_params(session_id, agent_id, None), timeout)
+
+    def warm(self, project_root: ProjectPath, *, timeout: float | None = None) -> None:
+        """Have a project's notes read before the first query; returns at once.
+
+        From now on it is the project of a call that names none, on this connection.
+        """
+        self._link.call("initialize", warm_params(project_root), timeout)
 
     # Outside any turn --------------------------------------------------------------------------------------
 

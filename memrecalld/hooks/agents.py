@@ -15,9 +15,6 @@ from memrecalld.hooks.settings import Hook
 TIMEOUT_S: Final = 5
 """Far more than a hook takes, for a machine that is busy; what an agent waits at most."""
 
-_MATCHERS: Final = {"SessionStart": "clear|compact"}
-"""A process is not started for what it would do nothing about."""
-
 _RUN: Final = Path(__file__).with_name("run.py")
 
 
@@ -68,10 +65,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
 
 def hooks_of(host: str, python: str) -> list[Hook]:
     """The hooks that an agent runs, with this Python."""
-    return [
-        Hook(event=event, handler=_handler(host, event, python), matcher=_MATCHERS.get(event))
-        for event in EVENTS
-    ]
+    return [Hook(event=event, handler=_handler(host, event, python)) for event in EVENTS]
 
 
 def _handler(host: str, event: str, python: str) -> dict[str, Any]:

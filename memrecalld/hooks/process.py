@@ -1,7 +1,8 @@
 """One hook process: an agent's event on standard input, what it may add to the context on standard output.
 
 Whatever goes wrong, the process is silent and ends with 0 within ``LIFE_S``: a hook must never disturb its
-agent. After some failures in a row it says once where to look. It never starts the daemon.
+agent. After some failures in a row it says once where to look. It never starts the daemon; where systemd
+listens for it, the connection of a session's start does, and its first prompt finds the notes read.
 
 A turn is detached, since it outlives the process: opened at the prompt, asked for more at each tool result,
 ended when the agent stops. Neither Claude Code nor Qwen Code runs a prompt's hook inside a sub-agent, so
@@ -18,7 +19,7 @@ from time import monotonic
 
 from memrecalld.client import Client, ClientError
 from memrecalld.hooks import failures
-from memrecalld.hooks.context import added_context, message
+from memrecalld.hooks.context import added_context, message, room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,16 +86,15 @@ def main(arguments: Sequence[str]) -> int:
 def _answer(event: str, host: str) -> str:
     """What to print for the event on standard input; empty for nothing."""
     told = json.loads(sys.stdin.buffer.read(MAX_INPUT_BYTES))
-    # What was delivered is not in the context any more where that was cleared or compacted. A session that is
-    # resumed still has it.
-    asks = event != "SessionStart" or told.get("source") in {"clear", "compact"}
-    if not asks or not _text(told, "session_id"):
+    if not _text(told, "session_id"):
         return ""
     deadline = monotonic() + ASK_S
     try:
         with Client.connect(connect_timeout=ASK_S, call_timeout=ASK_S) as client:
             delivery = _ask(client, event, host, told, deadline)
     except ClientError:
+        if event == "SessionStart" and not _clears(told):
+            return ""  # nothing was asked for yet, and a daemon that systemd starts takes longer than this
         return _complaint(may_tell=event in _TELLING_EVENTS[host])
     _forget_failures()
     return "" if delivery is None else added_context(event, delivery["prompt"])
@@ -107,7 +107,10 @@ def _ask(client: Client, event: str, host: str, told: Input, deadline: float) ->
     """
     session, agent = told["session_id"], _text(told, "agent_id")
     if event == "SessionStart":
-        client.reset(session, agent_id=agent, timeout=deadline - monotonic())
+        if _clears(told):
+            client.reset(session, agent_id=agent, timeout=deadline - monotonic())
+        if project := _text(told, "cwd"):
+            client.warm(project, timeout=deadline - monotonic())
         return None
     if event == "UserPromptSubmit" and (query := _query(told)):
         turn = client.start(
@@ -117,16 +120,25 @@ def _ask(client: Client, event: str, host: str, told: Input, deadline: float) ->
             agent_id=agent,
             exclude_layouts=EXCLUDED_LAYOUTS[host],
             detached=True,
+            max_prompt_chars=room(event),
             timeout=deadline - monotonic(),
         )
         return turn.delivery
     if event in {"Stop", "SessionEnd"}:
         # A notification has no answer; the question that follows has, and no turn is left to answer from.
         client.end(session, agent_id=agent)
-    tool = _text(told, "tool_name") or None
-    return client.tool_result(session, tool_name=tool, agent_id=agent, timeout=deadline - monotonic())[
-        "delivery"
-    ]
+    return client.tool_result(
+        session,
+        tool_name=_text(told, "tool_name") or None,
+        agent_id=agent,
+        max_prompt_chars=room(event),
+        timeout=deadline - monotonic(),
+    )["delivery"]
+
+
+def _clears(told: Input) -> bool:
+    """Whether what was delivered is not in the context any more; a session that is resumed still has it."""
+    return told.get("source") in {"clear", "compact"}
 
 
 def _query(told: Input) -> str:

@@ -33,13 +33,11 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     event: str
     handler: dict[str, Any]
     """With the ``command``."""
-    matcher: str | None = None
 
     @property
     def group(self) -> dict[str, Any]:
-        """The hook with what it is for, an element of its event's list."""
-        matcher = {} if self.matcher is None else {"matcher": self.matcher}
-        return {**matcher, "hooks": [self.handler]}
+        """An element of its event's list; without a matcher it is for every kind of the event."""
+        return {"hooks": [self.handler]}
 
 
 def new_settings(hooks: Sequence[Hook]) -> str:

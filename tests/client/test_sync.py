@@ -55,6 +55,16 @@ def modelled(start_daemon, model):
     return daemon
 
 
+def test_a_project_that_is_warmed_is_read_before_anybody_asks(start_daemon):
+    daemon = start_daemon()
+    daemon.write_note("project", "deploy.md", DEPLOY)
+    with Client.connect(str(daemon.socket)) as client:
+        assert client.status()["topics"] == 0
+        client.warm(daemon.project)
+        poll(lambda: client.status()["topics"] == 1, "the note")
+        assert [each["title"] for each in client.list()] == ["Deploy process"]
+
+
 def titles(delivery):
     return [each["title"] for each in delivery["documents"]]
 
