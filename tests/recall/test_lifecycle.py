@@ -103,6 +103,8 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
         client = data.draw(st.sampled_from(self.clients[-6:]))
+        if client.engine is not self.world.engine:
+            return  # another process has no turns of this one
         was_open = client.turn.open
         latest = [each for each in self.clients if each.key == client.key][-1] is client
         self.world.engine.discard_prompt(client.turn)

@@ -217,6 +217,7 @@ class Client:
 
     def __init__(self, world: World, key: SessionKey, owner: object) -> None:
         self._world = world
+        self.engine = world.engine
         self.key = key
         self.owner = owner
         self.fasts: list[FastResult] = []
