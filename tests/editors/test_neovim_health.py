@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -9,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from memrecalld.client import Client
 from tests.editors.neovim import Neovim, all_read, running_daemon
 from tests.editors.neovim_model import selector_config
 from tests.support.daemon import DaemonProcess, make_repository
 from tests.support.notes import note
+from tests.support.polling import poll
 from tests.support.wire import WireClient
 
 
@@ -53,6 +57,7 @@ async def test_healthy_daemon_has_no_finding(daemon):
         "the socket and its folder belong to this user alone",
         f"memrecalld 0.1.0 answers, process {daemon.pid}",
         "protocol version 1, as this plugin speaks it",
+        "the daemon finds nothing wrong with itself",
         "none: notes are chosen by their words alone, and all come at once",
         f"project: {daemon.project.resolve()}",
         "no file was skipped",
@@ -80,6 +85,53 @@ async def test_failing_model_and_skipped_files_come_with_an_advice(skipping):
     ]
     assert "Check `base_url`" in report
     assert "Remove the link, or make what it leads to." in report
+
+
+async def test_daemon_that_is_degraded_says_why(daemon):
+    daemon.configure("selector = [")
+    os.kill(daemon.pid, signal.SIGHUP)
+    with Client.connect(str(daemon.socket)) as client:
+        poll(lambda: "configError" in client.status(), "the broken configuration is seen")
+        error = client.status()["configError"]
+    async with await Neovim.beside(daemon) as neovim:
+        report = await health(neovim)
+        await neovim.command("MemRecallStatus")
+        shown = await neovim.float_with("health")
+    meaning = "the configuration file cannot be used; the one before is in effect"
+    assert meaning in findings(report, "WARNING")
+    rows = [" ".join(line.split()) for line in shown.split("\n")]
+    assert rows[rows.index("health degraded") + 1] == meaning
+    for text in (report, shown):
+        assert " ".join(error.split())[:60] in " ".join(text.split())
+
+
+async def test_daemon_that_says_nothing_of_its_health_is_fine_and_a_reason_of_a_newer_one_is_shown(daemon):
+    change = """
+        local client, change = require('memrecall.client'), loadstring(...)()
+        for _, name in ipairs({ 'status', 'daemon_status' }) do
+          local ask = client[name]
+          client[name] = function(...)
+            local arguments = { ... }
+            local callback = table.remove(arguments)
+            table.insert(arguments, function(err, status)
+              callback(err, status and change(status))
+            end)
+            ask(unpack(arguments))
+          end
+        end"""
+    older = "s.health, s.configError, s.capabilities, s.latency = nil, nil, nil, nil"
+    newer = "s.health = { state = 'degraded', reasons = { 'moon-full' } }"
+    shown = {}
+    for fields in (older, newer):
+        async with await Neovim.beside(daemon) as neovim:
+            await neovim.lua(change, f"return function(s) {fields} return s end")
+            shown[fields] = await health(neovim)
+            await neovim.command("MemRecallStatus")
+            shown[fields] += await neovim.float_with("notes held")
+    assert findings(shown[older], "ERROR") == []
+    assert "health" not in shown[older].partition("memrecalld\n")[2]
+    assert "moon-full" in findings(shown[newer], "WARNING")
+    assert shown[newer].count("moon-full") == 2
 
 
 async def test_place_that_is_no_project_and_has_no_notes_is_a_finding(skipping):

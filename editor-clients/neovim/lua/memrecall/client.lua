@@ -40,6 +40,7 @@ function M.start(options)
     project_root = root,
     recent_tools = options.recent_tools,
     exclude_layouts = options.exclude_layouts,
+    max_prompt_chars = options.max_prompt_chars,
   }
   if err then
     return turn.failed(request_of_turn, err)

@@ -4,6 +4,7 @@ local client = require('memrecall.client')
 local config = require('memrecall.config')
 local connection = require('memrecall.connection')
 local socket = require('memrecall.socket')
+local status_text = require('memrecall.status')
 local text = require('memrecall.text')
 
 local M = {}
@@ -27,6 +28,12 @@ local advice_for_reason = {
   ['name-not-unicode'] = 'Rename it in UTF-8.',
   ['moved'] = 'It is read again at the next recall.',
   ['no-descriptors'] = 'Raise the limit of open files (`ulimit -n`) of the daemon.',
+}
+
+local advice_for_health = {
+  ['state-in-memory'] = 'Make room on the disk, or the state folder writable.',
+  ['cache-off'] = 'Make room on the disk, or the cache folder writable.',
+  ['events-off'] = 'Raise fs.inotify.max_user_watches (`sysctl`).',
 }
 
 local advice_for_no_project = {
@@ -76,6 +83,22 @@ local function check_socket()
     }
   vim.health.error(problem.message, advice)
   return false
+end
+
+---@param status memrecall.Status
+local function check_health(status)
+  if not status.health then -- the daemon is older than this plugin
+    return
+  elseif status.health.state == 'ok' then
+    vim.health.ok('the daemon finds nothing wrong with itself')
+  end
+  for _, reason in ipairs(status.health.reasons) do
+    local advice = advice_for_health[reason] or '`memrecall doctor` knows more.'
+    if reason == 'configuration-not-in-effect' and status.configError then
+      advice = text.one_line(status.configError)
+    end
+    vim.health.warn(status_text.reason(reason), { advice })
+  end
 end
 
 ---@param status memrecall.Status
@@ -154,6 +177,7 @@ local function check_daemon()
   vim.health.ok(('memrecalld %s answers, process %d'):format(status.version, status.pid))
   vim.health.ok(('protocol version %d, as this plugin speaks it'):format(connection.PROTOCOL_VERSION))
   vim.health.info('session of this Neovim: ' .. client.session_id)
+  check_health(status)
   check_selector(status)
   local project_err, of_project = await(function(callback)
     client.status({}, callback)

@@ -13,6 +13,7 @@ local M = {}
 ---@field buf? integer default the current buffer
 ---@field recent_tools? string[] names of tools used lately: notes on how to use them are left out
 ---@field exclude_layouts? string[] layouts of notes that the agent reads by itself
+---@field max_prompt_chars? integer the longest prompt of the first result; notes beyond it are left for later
 
 ---@class memrecall.ResetOptions
 ---@field agent_id? string default ""
@@ -86,6 +87,7 @@ function M.start(options, callback)
     buf = 'number',
     recent_tools = 'table',
     exclude_layouts = 'table',
+    max_prompt_chars = 'number',
   })
   if not options.query then
     error('memrecall: start needs a query', 2)

@@ -23,6 +23,7 @@ local WAIT_MS = 1000
 ---@field project_root? string
 ---@field recent_tools? string[]
 ---@field exclude_layouts? string[]
+---@field max_prompt_chars? integer
 
 --- Every callback is called exactly once, and always later: never inside the call that it was given to.
 ---@class memrecall.Turn
@@ -108,6 +109,7 @@ function Turn:_send(to, request)
       projectRoot = request.project_root,
       recentTools = request.recent_tools,
       excludeLayouts = request.exclude_layouts,
+      maxPromptChars = request.max_prompt_chars,
     },
     nil,
     function(err, result)
@@ -234,7 +236,8 @@ end
 --- tool result.
 ---@param tool_name? string the tool that was just used; notes on how to use it are then left out
 ---@param callback memrecall.ToolResultCallback
-function Turn:tool_result(tool_name, callback)
+---@param max_prompt_chars? integer the longest prompt; notes beyond it are left for later
+function Turn:tool_result(tool_name, callback, max_prompt_chars)
   self:on_fast(function(err)
     if err then
       callback(err)
@@ -250,6 +253,7 @@ function Turn:tool_result(tool_name, callback)
           agentId = self.agent_id,
           turnId = self.id,
           toolName = tool_name,
+          maxPromptChars = max_prompt_chars,
         },
         ANSWER_MS,
         function(failure, result)

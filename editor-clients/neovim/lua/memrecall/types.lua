@@ -69,6 +69,17 @@
 ---@field roots memrecall.RootStatus[]
 ---@field skipped { path: string, reason: string }[]
 
+---@class memrecall.Latency
+---@field samples integer
+---@field p50 number
+---@field p90 number
+---@field p99 number
+---@field max number
+
+---@class memrecall.Health
+---@field state 'ok'|'degraded'
+---@field reasons string[] what is less good than it should be
+
 ---@class memrecall.Status
 ---@field version string
 ---@field protocolVersion integer
@@ -79,7 +90,10 @@
 ---@field openTurns integer
 ---@field topics integer
 ---@field skipped table<string, integer>
+---@field health? memrecall.Health
+---@field configError? string why the configuration file is not in effect
+---@field capabilities? { protocolVersion: integer, selector: string, layouts: string[], limits: table<string, integer> }
 ---@field selector { kind: 'none'|'openai'|'client' }
 ---@field counters table<string, integer>
----@field latency { samples: integer, p50: number, p90: number, p99: number, max: number }
+---@field latency? memrecall.Latency
 ---@field project? memrecall.ProjectStatus
