@@ -48,6 +48,11 @@ export interface RecallOptions {
   readonly recentTools?: readonly string[];
   /** Layouts whose notes the agent recalls by itself, such as `qwen`. */
   readonly excludeLayouts?: readonly string[];
+  /**
+   * The longest prompt of the first result, in UTF-16 code units of a JSON string. Notes beyond it are not delivered,
+   * and may come later.
+   */
+  readonly maxPromptChars?: number;
 }
 
 /** One recall, from the query to its one outcome. */
@@ -63,9 +68,9 @@ export interface RecallTurn {
 
   /**
    * Call it when a tool result goes to the model: a safe point to deliver what was chosen meanwhile. Answers at
-   * once; on `pending` ask again at the next tool result.
+   * once; on `pending` ask again at the next tool result. `maxPromptChars` is as in `RecallOptions`.
    */
-  toolResult(toolName?: string): Promise<ToolResult>;
+  toolResult(toolName?: string, maxPromptChars?: number): Promise<ToolResult>;
 
   /** The turn has no further delivery point. */
   end(): void;

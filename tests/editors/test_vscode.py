@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import signal
 
 import pytest
 
@@ -198,3 +201,14 @@ async def test_a_daemon_that_was_killed_and_comes_back_is_used_again(
         await editor.command(SEARCH)
         await editor.fill("Search memory notes", "staging")
         await editor.see_row("Deploying to staging")
+        await editor.press("Escape")
+
+        daemon.configure("selector = [")
+        os.kill(daemon.pid, signal.SIGHUP)
+        while "configError" not in await agent.call("daemon/status"):
+            await asyncio.sleep(0)
+        await editor.command("memrecall: Reconnect to the Daemon")
+        await editor.see_health("connected, degraded")
+        await editor.click_status_bar()
+        await editor.see_row("Connected, degraded")
+        await editor.see_row("the configuration file cannot be used; the one before is in effect")

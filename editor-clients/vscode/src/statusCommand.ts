@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 
 import type { Connection } from "./connection";
 import * as settings from "./settings";
+import { lessGood } from "./wording";
 import type { ProjectStatus, StatusResult } from "./wire";
 
 interface StatusItem extends vscode.QuickPickItem {
@@ -38,7 +39,7 @@ async function health(connection: Connection): Promise<StatusItem[]> {
       "daemon/status",
       projectRoot === undefined ? {} : { projectRoot },
     );
-    return [...daemonItems(status), ...(status.project ? projectItems(status.project) : [])];
+    return [...daemonItems(status), ...healthItems(status), ...(status.project ? projectItems(status.project) : [])];
   } catch (error) {
     return [
       {
@@ -52,7 +53,7 @@ async function health(connection: Connection): Promise<StatusItem[]> {
 function daemonItems(status: StatusResult): StatusItem[] {
   return [
     {
-      label: "$(pass) Connected",
+      label: status.health?.state === "degraded" ? "$(warning) Connected, degraded" : "$(pass) Connected",
       description: `memrecalld ${status.version}, process ${status.pid}, up ${duration(status.uptimeS)}`,
     },
     {
@@ -63,7 +64,22 @@ function daemonItems(status: StatusResult): StatusItem[] {
       label: `$(hubot) Selector: ${status.selector.kind}`,
       description: status.selector.kind === "none" ? "the best lexical matches are delivered" : "",
     },
+    ...(status.latency !== undefined && status.latency.samples > 0
+      ? [
+          {
+            label: `$(dashboard) ${status.latency.p50.toFixed(1)} ms to the first result`,
+            description: `p90 ${status.latency.p90.toFixed(1)}, p99 ${status.latency.p99.toFixed(1)}, max ${status.latency.max.toFixed(1)} ms, ${count(status.latency.samples, "turn")}`,
+          },
+        ]
+      : []),
   ];
+}
+
+function healthItems(status: StatusResult): StatusItem[] {
+  return lessGood(status).map(({ text, detail }) => ({
+    label: `$(warning) ${text}`,
+    ...(detail !== undefined && { detail }),
+  }));
 }
 
 function projectItems(project: ProjectStatus): StatusItem[] {

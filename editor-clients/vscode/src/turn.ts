@@ -34,10 +34,11 @@ export class Turn implements RecallTurn {
     return new vscode.Disposable(() => undefined);
   };
 
-  toolResult(toolName?: string): Promise<ToolResult> {
+  toolResult(toolName?: string, maxPromptChars?: number): Promise<ToolResult> {
     return this.connection.request<ToolResult>("recall/toolResult", {
       ...this.address(),
       ...(toolName !== undefined && { toolName }),
+      ...(maxPromptChars !== undefined && { maxPromptChars }),
     });
   }
 
@@ -92,5 +93,6 @@ export function startParams(
     ...(options.agentId !== undefined && { agentId: options.agentId }),
     ...(options.recentTools !== undefined && { recentTools: options.recentTools }),
     ...(options.excludeLayouts !== undefined && { excludeLayouts: options.excludeLayouts }),
+    ...(options.maxPromptChars !== undefined && { maxPromptChars: options.maxPromptChars }),
   };
 }

@@ -8,6 +8,7 @@ export interface StartParams {
   agentId?: string;
   recentTools?: readonly string[];
   excludeLayouts?: readonly string[];
+  maxPromptChars?: number;
 }
 
 export interface StartResult {
@@ -58,8 +59,18 @@ export interface StatusResult {
   openTurns: number;
   topics: number;
   skipped: Record<string, number>;
+  /** This and the next three are absent where the daemon is older than they are. */
+  health?: Health;
+  configError?: string;
+  capabilities?: { layouts: string[] };
+  latency?: { samples: number; p50: number; p90: number; p99: number; max: number };
   selector: { kind: "none" | "openai" | "client" };
   project?: ProjectStatus;
+}
+
+export interface Health {
+  state: "ok" | "degraded";
+  reasons: string[];
 }
 
 export interface ProjectStatus {

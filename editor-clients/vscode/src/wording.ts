@@ -1,6 +1,10 @@
 /** How notes and turns are put into words. */
-import type { Match, NoteSummary, ObservedNote } from "../api";
+import type { ConnectionState, Match, NoteSummary, ObservedNote } from "../api";
 import type { ObservedTurn } from "./recalledMemory";
+import type { StatusResult } from "./wire";
+
+/** What a daemon tells of how it is. */
+export type Condition = Pick<StatusResult, "health" | "configError">;
 
 const LABEL_LENGTH = 60;
 
@@ -14,6 +18,23 @@ const DISCARDED: Record<string, string> = {
   shutdown: "the daemon stopped",
   expired: "expired",
   failed: "failed",
+};
+
+const STANDING: Record<ConnectionState, { icon: string; alarm: boolean; text: string }> = {
+  connecting: { icon: "sync~spin", alarm: false, text: "connecting" },
+  connected: { icon: "notebook", alarm: false, text: "connected" },
+  reconnecting: { icon: "sync~spin", alarm: false, text: "reconnecting" },
+  absent: { icon: "debug-disconnect", alarm: true, text: "daemon absent" },
+};
+
+const LESS_GOOD: Record<string, string> = {
+  "state-in-memory": "what was delivered cannot be written down; a restart forgets it",
+  "cache-off": "parsed notes are not kept on disk; each start reads them all",
+  "notes-set-aside": "the database of parsed notes was damaged, and begun afresh",
+  "sessions-set-aside": "the record of deliveries was damaged, and begun afresh",
+  "events-off": "the system has no file events left; files are compared at each recall",
+  "selector-failing": "the model does not choose; the best matches by words come instead",
+  "configuration-not-in-effect": "the configuration file cannot be used; the one before is in effect",
 };
 
 const ICONS: Record<NoteSummary["type"], string> = {
@@ -40,6 +61,27 @@ export function why(note: ObservedNote): string {
     return "chosen by the model";
   }
   return [...fields].map(([field, found]) => `${field}: ${terms(found)}`).join(" · ");
+}
+
+/**
+ * What is less good with the daemon than it should be; nothing for one that is well, or too old to tell. A reason that a
+ * newer one added is its own explanation.
+ */
+export function lessGood(status: Condition): { text: string; detail?: string }[] {
+  return (status.health?.reasons ?? []).map((reason) => ({
+    text: LESS_GOOD[reason] ?? reason,
+    ...(reason === "configuration-not-in-effect" && status.configError !== undefined && { detail: status.configError }),
+  }));
+}
+
+/** The daemon in the status bar: an icon, whether it calls for attention, and all there is to say. */
+export function standing(state: ConnectionState, status: Condition = {}): { icon: string; alarm: boolean; text: string } {
+  const wrong = state === "connected" ? lessGood(status) : [];
+  if (wrong.length === 0) {
+    return STANDING[state];
+  }
+  const lines = wrong.map(({ text, detail }) => `\n• ${text}${detail === undefined ? "" : `: ${excerpt(detail)}`}`);
+  return { icon: "warning", alarm: true, text: `connected, degraded${lines.join("")}` };
 }
 
 /** A text on one line, cut to fit a label. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { RecalledMemory, type ObservedTurn } from "../../src/recalledMemory";
-import { excerpt, fate, literal, why } from "../../src/wording";
+import { excerpt, fate, lessGood, literal, standing, why } from "../../src/wording";
 import { event, observedNote, outcome } from "./notes";
 
 function turn(...events: Parameters<typeof event>[1][]): ObservedTurn {
@@ -56,4 +56,28 @@ test("a turn that was given nothing says why", () => {
 test("a turn whose fast notes were all there is ended well", () => {
   const ended = { event: "ended", outcome: outcome({ discardReason: "already_delivered" }) } as const;
   assert.equal(fate(turn({ documents: [observedNote("a")] }, ended)), "1 fast");
+});
+
+test("a degraded daemon says why, also for a reason that is not known here", () => {
+  const health = { state: "degraded" as const, reasons: ["configuration-not-in-effect", "moon-full"] };
+  const status = { health, configError: "line 1:\n no value" };
+  const meaning = "the configuration file cannot be used; the one before is in effect";
+  assert.deepEqual(lessGood(status), [{ text: meaning, detail: "line 1:\n no value" }, { text: "moon-full" }]);
+  assert.deepEqual(standing("connected", status), {
+    icon: "warning",
+    alarm: true,
+    text: `connected, degraded\n• ${meaning}: line 1: no value\n• moon-full`,
+  });
+});
+
+test("a daemon that is well, and one that does not tell, are simply connected", () => {
+  for (const status of [{}, { health: { state: "ok" as const, reasons: [] } }]) {
+    const { alarm, text } = standing("connected", status);
+    assert.deepEqual([alarm, text], [false, "connected"]);
+  }
+});
+
+test("what a lost daemon said of its health is not repeated", () => {
+  const status = { health: { state: "degraded" as const, reasons: ["cache-off"] } };
+  assert.deepEqual(standing("reconnecting", status), standing("reconnecting"));
 });
