@@ -13,6 +13,7 @@ from memrecalld.memory.filesystem import is_local
 from memrecalld.memory.folder import CallSoon
 from memrecalld.memory.layouts import Layout, Places, places
 from memrecalld.memory.project import project_path
+from memrecalld.memory.skips import EXHAUSTED
 from memrecalld.memory.walk import Identity, identity_of
 
 MAX_REMEMBERED: Final = 256
@@ -43,6 +44,10 @@ class _Remembered(NamedTuple):
     """All of it is on file systems that answer at once."""
 
 
+_Key = tuple[str | None, frozenset[str]]
+_Ready = Callable[[Resolution | InvalidProject], None]
+
+
 class Resolver:
     """Answers from memory after a few system calls, or resolves anew in a thread."""
 
@@ -53,14 +58,11 @@ class Resolver:
         self._environment = environment
         self._home = home
         self._call_soon = call_soon
-        self._remembered: dict[tuple[str | None, frozenset[str]], _Remembered] = {}
+        self._remembered: dict[_Key, _Remembered] = {}
+        self._running: dict[_Key, list[_Ready]] = {}
+        """By what is being resolved in a thread, who came while it was."""
 
-    def resolve(
-        self,
-        project: str | None,
-        exclude_layouts: frozenset[str],
-        ready: Callable[[Resolution | InvalidProject], None],
-    ) -> None:
+    def resolve(self, project: str | None, exclude_layouts: frozenset[str], ready: _Ready) -> None:
         """Find the folders of ``project`` as they are now; ``ready`` is called at once if nothing changed."""
         key = (project, exclude_layouts)
         known = self._remembered.pop(key, None)
@@ -69,18 +71,33 @@ class Resolver:
             if known.quick and _spots(known.probes) == known.spots:
                 ready(_resolution(known))
                 return
+        if key in self._running:
+            self._running[key].append(ready)
+        else:
+            self._start(key, [ready])
+
+    def _start(self, key: _Key, served: list[_Ready]) -> None:
+        """Resolve in a thread, of which there is one for each project: a disk that hangs must not gather
+        them.
+
+        Who comes meanwhile waits for another round: this one may have passed what has changed since.
+        """
+        self._running[key] = []
 
         def finish(found: _Remembered | InvalidProject) -> None:
-            if isinstance(found, InvalidProject):
-                ready(found)
-                return
-            self._remembered[key] = found
-            while len(self._remembered) > MAX_REMEMBERED:
-                del self._remembered[next(iter(self._remembered))]
-            ready(_resolution(found))
+            waiting = self._running.pop(key)
+            if isinstance(found, _Remembered):
+                self._remembered[key] = found
+                while len(self._remembered) > MAX_REMEMBERED:
+                    del self._remembered[next(iter(self._remembered))]
+            answer = found if isinstance(found, InvalidProject) else _resolution(found)
+            if waiting:
+                self._start(key, waiting)
+            for ready in served:
+                ready(answer)
 
         def work() -> None:
-            self._call_soon(finish, self._find(project, exclude_layouts))
+            self._call_soon(finish, self._find(*key))
 
         threading.Thread(target=work, name="memrecalld-resolver", daemon=True).start()
 
@@ -129,13 +146,21 @@ def _spot(path: str) -> Spot | None:
     """Where a path leads, as the kernel sees it: one open is far cheaper than a look at each component."""
     try:
         descriptor = os.open(path, _REFER)
-    except OSError:
-        return None
+    except OSError as error:
+        return _spot_by_name(path) if error.errno in EXHAUSTED else None
     try:
         status = os.fstat(descriptor)
         return Spot(os.readlink(f"/proc/self/fd/{descriptor}"), identity_of(status))  # noqa: PTH115
     finally:
         os.close(descriptor)
+
+
+def _spot_by_name(path: str) -> Spot | None:
+    """The slow way, which needs no descriptor: that none is left does not mean that nothing is there."""
+    try:
+        return Spot(os.path.realpath(path), identity_of(os.stat(path)))  # noqa: PTH116 - strings all the way
+    except OSError:
+        return None
 
 
 def _resolution(known: _Remembered) -> Resolution:
