@@ -34,6 +34,7 @@ class FolderIndex:
         """By relative path, the note as it is now (``None``: gone) where the index has another, or none."""
         self._filed: dict[str, Document] = {}
         self._scheduled = False
+        self._waiting: list[Callable[[], None]] = []
         folder.observer = self
         for document in folder.documents:
             self.changed(None, document)
@@ -68,6 +69,13 @@ class FolderIndex:
         """Something is not filed yet."""
         return bool(self._unfiled)
 
+    def when_current(self, done: Callable[[], None]) -> None:
+        """Call ``done`` when all that is known now is filed; at once if it is."""
+        if self._unfiled:
+            self._waiting.append(done)
+        else:
+            done()
+
     def is_current(self, document: Document) -> bool:
         """What the index says of ``document`` still holds."""
         return document.relative_path not in self._unfiled
@@ -77,6 +85,10 @@ class FolderIndex:
         self._scheduled = bool(self._unfiled)
         if self._scheduled:
             self._call_later(0, self._slice)
+        else:
+            waiting, self._waiting = self._waiting, []
+            for done in waiting:
+                done()
 
     def _file(self, until: float) -> None:
         while self._unfiled and time.monotonic() < until:

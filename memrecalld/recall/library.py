@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
@@ -17,7 +16,7 @@ from memrecalld.memory.folder import Folder
 from memrecalld.memory.layouts import RootLayout
 from memrecalld.memory.pool import capped
 from memrecalld.recall.indexing import CallLater, FolderIndex
-from memrecalld.recall.pool import UNFILED_S, IndexedPool
+from memrecalld.recall.pool import IndexedPool
 from memrecalld.recall.prompt import displayable
 from memrecalld.recall.turn import Pool
 
@@ -68,13 +67,19 @@ class Library:
 
         It may be partial where that would take long, unless the ``whole`` is wanted.
         """
-        within_s, unfiled_s = (None, math.inf) if whole else (READ_S, UNFILED_S)
 
-        def pool(reading: Reading) -> IndexedPool:
+        def pool(reading: Reading | MemrecallError) -> None:
+            if isinstance(reading, MemrecallError):
+                ready(reading)
+                return
             indexes = [self._index(folder) for folder in reading.folders]
-            return IndexedPool(indexes, partial=reading.partial, unfiled_s=unfiled_s)
+            partial = reading.partial
+            if whole:
+                _when_current(indexes, lambda: ready(IndexedPool(indexes, partial=partial)))
+            else:
+                ready(IndexedPool(indexes, partial=partial))
 
-        self._catalog.read(project_root, exclude_layouts, _then(pool, ready), within_s=within_s)
+        self._catalog.read(project_root, exclude_layouts, pool, within_s=None if whole else READ_S)
 
     def reread(self, documents: Sequence[Document], ready: Callable[[list[Document] | None], None]) -> None:
         """The same notes as they are on disk now, without those gone; ``None``: not to be had now."""
@@ -129,6 +134,15 @@ class Library:
         if index is None:
             index = self._indexes[folder] = FolderIndex(folder, self._call_later)
         return index
+
+
+def _when_current(indexes: Sequence[FolderIndex], done: Callable[[], None]) -> None:
+    """Call ``done`` when everything is filed. To look at it one by one would hold up everybody else."""
+    behind = next((index for index in indexes if index.behind), None)
+    if behind is None:
+        done()
+    else:
+        behind.when_current(lambda: _when_current(indexes, done))
 
 
 def _describe(reading: Reading) -> ProjectMemory:

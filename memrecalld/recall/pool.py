@@ -27,10 +27,9 @@ _ENDING_CHARS: Final = 3
 class IndexedPool:
     """A pool for the engine. ``partial`` where not everything was read, or looked at, in time."""
 
-    def __init__(self, folders: Sequence[FolderIndex], *, partial: bool, unfiled_s: float) -> None:
-        """Notes that are not indexed yet are looked at for ``unfiled_s`` seconds."""
+    def __init__(self, folders: Sequence[FolderIndex], *, partial: bool) -> None:
+        """``partial``: not all notes are in the folders yet."""
         self.partial = partial
-        self._unfiled_s = unfiled_s
         self._folders = folders
         for folder in folders:
             folder.catch_up()
@@ -101,7 +100,7 @@ class IndexedPool:
         of some term as a plain text, which tells most others for a fraction of the cost.
         """
         needles = _needles(query)
-        until = time.monotonic() + self._unfiled_s
+        until = time.monotonic() + UNFILED_S
         documents.sort(key=lambda document: document.modified_ns, reverse=True)
         for document in documents:
             if time.monotonic() > until:
