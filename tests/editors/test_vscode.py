@@ -17,8 +17,6 @@ from tests.support.notes import note
 from tests.support.wire import WireClient
 
 # One editor at a time is enough for a small machine.
-pytestmark = pytest.mark.xdist_group("vscode")
-
 QUERY = "how do we deploy the api to staging?"
 
 RECALL = "memrecall: Recall for Selection or Query"

@@ -13,8 +13,6 @@ from tests.evaluation import dataset, delivery, delivery_results, systems
 from tests.evaluation.delivery import LATENCIES_S, TOOL_RESULTS, Latency, Record
 from tests.evaluation.delivery_results import answerable, at, first_prompts, share
 
-pytestmark = pytest.mark.xdist_group("delivery")
-
 TOOL_FREE_QUERIES = 48
 WORKING_QUERIES = 2
 """Turns with tool results take their time."""

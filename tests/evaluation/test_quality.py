@@ -14,8 +14,6 @@ from tests.evaluation.measures import Outcome
 from tests.evaluation.report import Runs
 from tests.evaluation.worth import Ablated
 
-pytestmark = pytest.mark.xdist_group("quality")  # all systems answer all queries once, not once a worker
-
 HERE = Path(__file__).parent
 RANKING_TESTS = HERE.parent / "ranking"
 

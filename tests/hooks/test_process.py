@@ -18,8 +18,6 @@ from tests.support.notes import note
 from tests.support.polling import poll
 
 # One worker does all of these, with one daemon of each kind.
-pytestmark = pytest.mark.xdist_group("hooks")
-
 HOSTS = pytest.mark.parametrize("host", ["claude", "qwen"])
 QUERY = "how does the harbour crane deploy?"
 ANCHOR = "# Anchor (Crane)"

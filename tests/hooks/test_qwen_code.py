@@ -18,8 +18,6 @@ from tests.support.notes import note
 from tests.support.polling import poll
 
 # Each run of Qwen Code takes both cores for seconds: one worker does them all.
-pytestmark = pytest.mark.xdist_group("qwen-code")
-
 FAST = ("All of the Harbour Crane.", "All of the Crane deploy.")
 REFINED = "All of the Anchor (Crane)."
 

@@ -22,8 +22,6 @@ from tests.support.notes import note
 from tests.support.polling import poll
 
 # A server takes seconds to start: one worker does all of these, with one daemon.
-pytestmark = pytest.mark.xdist_group("mcp")
-
 QUERY = "how does the harbour crane deploy?"
 _ATTEMPTS = 30
 

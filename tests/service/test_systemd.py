@@ -16,8 +16,6 @@ from tests.service.systemd import CALL_S, ORDINARY_USER, UserSystemd
 from tests.support.polling import poll
 
 # One manager for all, and one test at a time on it.
-pytestmark = pytest.mark.xdist_group("systemd")
-
 EXPOSURE = 53
 """In tenths: what can be had without an option that needs a capability."""
 
