@@ -2,65 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, Literal, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcRequestCancelled
+from pygls.exceptions import JsonRpcInvalidParams
 
 import memrecalld
-from memrecalld import database
-from memrecalld.errors import InvalidProject, MemrecallError
-from memrecalld.memory.catalog import Catalog
-from memrecalld.memory.document import BODY_WINDOW_CHARS
+from memrecalld.errors import InvalidProject
 from memrecalld.memory.layouts import LAYOUTS
 from memrecalld.memory.project import project_path
-from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS, describe, summarize
-from memrecalld.recall.engine import Engine
-from memrecalld.recall.library import Library, ProjectMemory
-from memrecalld.recall.outcome import Outcome
-from memrecalld.recall.prompt import displayable
+from memrecalld.recall.delivery import describe, summarize
 from memrecalld.recall.session import Handover, SessionKey
-from memrecalld.recall.turn import INITIAL_WAIT_S, FastResult, RecallRequest, ToolResult, Turn
+from memrecalld.recall.turn import RecallRequest, ToolResult, Turn
 from memrecalld.recall.verdict import Verdict, explain
 from memrecalld.server import messages
-from memrecalld.server.client_selection import ClientSelection
+from memrecalld.server.answers import StartAnswer, into
 from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
-from memrecalld.server.observers import Observers
+from memrecalld.server.host import Host
 from memrecalld.server.protocol import RecallProtocol
-from memrecalld.telemetry import Telemetry
-
-T = TypeVar("T")
+from memrecalld.server.status import capabilities, status
 
 _ANSWERED_TURNS: Final = 16
 """Turns of a connection that are remembered after their response."""
-
-
-class Host(Protocol):
-    """What all connections share."""
-
-    engine: Engine
-    catalog: Catalog
-    library: Library
-    observers: Observers
-    client_selection: ClientSelection | None
-    """Where the configuration leaves the choice to a client's model."""
-    started: float
-    """``time.monotonic()`` at the start of the daemon."""
-
-    @property
-    def connection_count(self) -> int: ...
-
-    @property
-    def selector_kind(self) -> Literal["none", "openai", "client"]: ...
-
-    @property
-    def config_error(self) -> str | None: ...
 
 
 class Handlers:
@@ -126,24 +95,10 @@ class Handlers:
                         supported=True, change_notifications=True
                     )
                 ),
-                experimental={"memrecall": msgspec.to_builtins(self._capabilities())},
+                experimental={"memrecall": msgspec.to_builtins(capabilities(self._host))},
             ),
         )
         return CONVERTER.unstructure(result)
-
-    def _capabilities(self) -> messages.Capabilities:
-        return messages.Capabilities(
-            protocol_version=messages.PROTOCOL_VERSION,
-            selector=self._host.selector_kind,
-            layouts=list(LAYOUTS),
-            limits=messages.Limits(
-                initial_wait_ms=round(INITIAL_WAIT_S * 1000),
-                fast_documents=FAST_DOCUMENTS,
-                refined_documents=REFINED_DOCUMENTS,
-                body_characters=BODY_WINDOW_CHARS,
-                message_bytes=messages.MAX_MESSAGE_BYTES,
-            ),
-        )
 
     def initialized(self, _params: messages.Empty) -> None:
         """Nothing waits for it."""
@@ -180,7 +135,7 @@ class Handlers:
         if params.project_root is not None:
             project_path(params.project_root)  # before there is a turn that would have to end
         request_id = self._connection.protocol.request_id
-        listener = _StartListener(self._connection, self._engine.telemetry, request_id, params)
+        listener = StartAnswer(self._connection, self._engine.telemetry, request_id, params)
         turn = self._engine.start(
             SessionKey(params.session_id, params.agent_id),
             RecallRequest(
@@ -258,7 +213,7 @@ class Handlers:
     def search(self, params: messages.SearchParams) -> Future[messages.SearchResult]:
         response: Future[messages.SearchResult] = Future()
         project = self._project(params.project_root)
-        ready = _into(response, lambda documents: messages.SearchResult(documents=documents))
+        ready = into(response, lambda documents: messages.SearchResult(documents=documents))
         self._engine.search(params.query, project, params.limit, ready)
         return response
 
@@ -274,14 +229,14 @@ class Handlers:
             params.path,
             session=session,
             now_ns=time.time_ns(),
-            ready=_into(response, lambda verdict: verdict),
+            ready=into(response, lambda verdict: verdict),
         )
         return response
 
     def list_(self, params: messages.ListParams) -> Future[messages.ListResult]:
         response: Future[messages.ListResult] = Future()
         now_ns = time.time_ns()
-        ready = _into(
+        ready = into(
             response,
             lambda documents: messages.ListResult(documents=[summarize(each, now_ns) for each in documents]),
         )
@@ -291,100 +246,21 @@ class Handlers:
     def read(self, params: messages.ReadParams) -> Future[messages.ReadResult]:
         response: Future[messages.ReadResult] = Future()
         now_ns = time.time_ns()
-        ready = _into(response, lambda document: messages.ReadResult(document=describe(document, now_ns)))
+        ready = into(response, lambda document: messages.ReadResult(document=describe(document, now_ns)))
         self._host.library.note(self._project(params.project_root), params.path, ready)
         return response
 
     def status(self, params: messages.StatusParams) -> Future[messages.StatusResult]:
         response: Future[messages.StatusResult] = Future()
         if params.project_root is None:
-            response.set_result(self._status(None))
+            response.set_result(status(self._host))
         else:
-            self._host.library.describe(params.project_root, _into(response, self._status))
+            self._host.library.describe(params.project_root, into(response, partial(status, self._host)))
         return response
-
-    def _status(self, project: ProjectMemory | None) -> messages.StatusResult:
-        catalog = self._host.catalog
-        telemetry = self._engine.telemetry
-        return messages.StatusResult(
-            version=memrecalld.__version__,
-            protocol_version=messages.PROTOCOL_VERSION,
-            pid=os.getpid(),
-            uptime_s=round(time.monotonic() - self._host.started, 3),
-            connections=self._host.connection_count,
-            sessions=self._engine.session_count,
-            open_turns=self._engine.open_turns,
-            topics=catalog.topics,
-            skipped=dict(catalog.skipped),
-            health=self._health(),
-            capabilities=self._capabilities(),
-            selector=messages.SelectorStatus(kind=self._host.selector_kind),
-            config_error=self._host.config_error,
-            counters=dict(telemetry.counters),
-            latency=telemetry.latency(),
-            project=None if project is None else _project_status(project),
-        )
-
-    def _health(self) -> messages.Health:
-        catalog = self._host.catalog
-        reasons = [
-            *self._engine.telemetry.troubles,
-            *(f"{name}-set-aside" for name in sorted(database.damaged)),
-        ]
-        if self._host.config_error is not None:
-            reasons.append("configuration-not-in-effect")
-        if not catalog.caching:
-            reasons.append("cache-off")
-        if not catalog.watching:
-            reasons.append("events-off")
-        return messages.Health(state="degraded" if reasons else "ok", reasons=reasons)
 
     def _project(self, root: str | None) -> str | None:
         """The project of a call: the one it names, else the first workspace folder."""
         return root if root is not None else next(iter(self._folders), None)
-
-
-class _StartListener:
-    """Sends the results of one turn to the connection that started it."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        telemetry: Telemetry,
-        request_id: messages.MessageId,
-        params: messages.StartParams,
-    ) -> None:
-        self._connection = connection
-        self._telemetry = telemetry
-        self._request_id = request_id
-        self._session_id = params.session_id
-        self._detached = params.detached
-        self.response: Future[messages.StartResult] = Future()
-
-    def fast(self, result: FastResult, handover: Handover | None) -> bool:
-        if not self._connection.open:
-            return False
-        fast = messages.FastParams(
-            request_id=self._request_id, session_id=self._session_id, **msgspec.structs.asdict(result)
-        )
-        self._connection.hand_over(handover)
-        self._connection.protocol.notify("recall/fast", fast)
-        if self._connection.gone():
-            return False
-        self._telemetry.waited(result.wait_ms)
-        if self._detached and result.pending:
-            self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))
-        return True
-
-    def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
-        if self.response.done():  # a detached turn: the telemetry has its outcome
-            return
-        if error is not None:
-            self.response.set_exception(JsonRpcException(str(error), code=error.code, data=outcome))
-        elif outcome.discard_reason == "abort":
-            self.response.set_exception(JsonRpcRequestCancelled(data=outcome))
-        else:
-            self.response.set_result(messages.StartResult(turn_id=outcome.turn_id, outcome=outcome))
 
 
 def _is_path(root: str) -> bool:
@@ -395,35 +271,3 @@ def _is_path(root: str) -> bool:
     except InvalidProject:
         return False
     return True
-
-
-def _into(response: Future[T], convert: Callable[[Any], T]) -> Callable[[Any], None]:
-    """A callback that settles ``response`` with a converted value, or with the error that came instead."""
-
-    def ready(value: Any) -> None:  # noqa: ANN401
-        if isinstance(value, MemrecallError):
-            response.set_exception(value)
-        else:
-            response.set_result(convert(value))
-
-    return ready
-
-
-def _project_status(project: ProjectMemory) -> messages.ProjectStatus:
-    return messages.ProjectStatus(
-        root=None if project.root is None else displayable(project.root),
-        reason=project.reason,
-        roots=[
-            messages.RootStatus(
-                scope=root.scope,
-                layout=root.layout,
-                path=displayable(root.path),
-                topics=root.topics,
-                exists=root.exists,
-            )
-            for root in project.roots
-        ],
-        skipped=[
-            messages.SkippedFile(path=displayable(path), reason=reason) for path, reason in project.skipped
-        ],
-    )
