@@ -234,6 +234,7 @@ def sessions_at_once(topics: int, sessions: int, rounds: int, writer: Writer) ->
         for turn in range(rounds):
             started = time.perf_counter()
             waiting = {}
+            fasts = []
             for number, wire in enumerate(wires):
                 query = queries[(turn + number) % len(queries)]
                 params = {"sessionId": f"{turn}-{number}", "query": query, "projectRoot": str(project)}
@@ -242,10 +243,12 @@ def sessions_at_once(topics: int, sessions: int, rounds: int, writer: Writer) ->
             while waiting:
                 for descriptor in select.select(list(waiting), [], [])[0]:
                     wire = waiting.pop(descriptor)
-                    assert wire.receive()["method"] == "recall/fast"
+                    message = wire.receive()
                     waits.append(time.perf_counter() - started)
-            for wire in wires:
-                wire.receive()
+                    assert message["method"] == "recall/fast"
+                    fasts.append((wire, message["params"]))
+            for wire, fast in fasts:
+                wire.outcome(fast)
         for wire in wires:
             wire.close()
         return Beside(times(alone), times(waits))

@@ -11,8 +11,7 @@ import argparse
 import random
 import sys
 import time
-from collections import deque
-from typing import Any, Final
+from typing import Final
 
 from tests.benchmarks.measure import daemon
 from tests.benchmarks.notes import Writer
@@ -45,7 +44,6 @@ def main() -> int:
         opened = descriptors(process.pid)
         settled = 0
         started = time.monotonic()
-        outcomes: deque[dict[str, Any]] = deque(maxlen=_AT_ONCE)
         for done in range(0, recalls, _AT_ONCE):
             for number, wire in enumerate(wires):
                 wire.send(
@@ -57,8 +55,9 @@ def main() -> int:
                     },
                 )
             for wire in wires:
-                assert wire.receive()["method"] == "recall/fast"
-                outcomes.append(wire.receive()["result"])
+                message = wire.receive()
+                assert message["method"] == "recall/fast"
+                assert "result" in wire.outcome(message["params"])
             if done % _EDIT_EVERY < _AT_ONCE:
                 edited = chance.choice(files)
                 edited.write_text(edited.read_text(encoding="utf-8") + " edited", encoding="utf-8")

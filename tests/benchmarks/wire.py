@@ -26,9 +26,9 @@ class Wire:
         self._received = b""
         self._number = 0
         self.request_bytes = 0
-        """Length of the last request, head and body."""
+        """Length of the last message to the daemon, head and body; after ``recall``, of ``recall/start``."""
         self.answer_bytes = 0
-        """Length of the last message, head and body."""
+        """Length of the last message, head and body; after ``recall``, of ``recall/fast``."""
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -39,13 +39,17 @@ class Wire:
     def send(self, method: str, params: dict[str, Any]) -> int:
         """Send a request and return its id."""
         self._number += 1
-        body = json.dumps(
-            {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}, ensure_ascii=False
-        ).encode()
-        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-        self.request_bytes = len(frame)
-        self._socket.sendall(frame)
+        self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         return self._number
+
+    def outcome(self, fast: dict[str, Any]) -> dict[str, Any]:
+        """The response to a ``recall/start``, whose turn is ended where it waits for a tool result."""
+        if fast["pending"]:
+            key = {"sessionId": fast["sessionId"], "turnId": fast["turnId"]}
+            self._send({"jsonrpc": "2.0", "method": "recall/end", "params": key})
+        response = self.receive()
+        assert response["id"] == fast["requestId"], response
+        return response
 
     def receive(self) -> dict[str, Any]:
         """The next message."""
@@ -72,13 +76,20 @@ class Wire:
         """One turn of a new session: seconds from start to fast, and the fast result."""
         params = {"sessionId": os.urandom(8).hex(), "query": query, "projectRoot": str(project)}
         started = time.perf_counter()
-        number = self.send("recall/start", params)
+        self.send("recall/start", params)
         fast = self.receive()
         waited = time.perf_counter() - started
+        answer_bytes, request_bytes = self.answer_bytes, self.request_bytes
         assert fast["method"] == "recall/fast", fast
-        end = self.receive()
-        assert end["id"] == number, end
+        self.outcome(fast["params"])
+        self.answer_bytes, self.request_bytes = answer_bytes, request_bytes
         return waited, fast["params"]
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = json.dumps(message, ensure_ascii=False).encode()
+        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        self.request_bytes = len(frame)
+        self._socket.sendall(frame)
 
     def _some(self) -> bytes:
         data = self._socket.recv(1 << 16)
