@@ -22,13 +22,6 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write RESULTS.md and results.svg")
     options = parser.parse_args()
     writer = Writer()
-    latencies = []
-    memories = []
-    for topics in options.topics:
-        _say(f"{topics:,} topics")
-        found, memory = measure.latencies(topics, options.samples, writer)
-        latencies += found
-        memories.append(memory)
     colds = []
     warming = crowd = None
     if not options.latency:
@@ -40,6 +33,13 @@ def main() -> None:
         _say("beside others")
         warming = measure.beside_warming(1_000, 10_000, writer)
         crowd = measure.sessions_at_once(1_000, 64, 20, writer)
+    latencies = []
+    memories = []
+    for topics in options.topics:
+        _say(f"{topics:,} topics")
+        found, memory = measure.latencies(topics, options.samples, writer)
+        latencies += found
+        memories.append(memory)
     run = report.Run(latencies, memories, colds, warming, crowd)
     text = report.text(run)
     if options.write:
