@@ -52,7 +52,7 @@ class Retrieval:
         """What is recalled from one index."""
         ordinals = np.concatenate([_NONE, *(each.ordinals for each in held)])
         shares = [
-            _shares(term, weight)[each.masks]
+            _shares(term, weight).take(each.masks)
             for term, weight, each in zip(self._query.terms, self.weights.terms, held, strict=True)
         ]
         # One pass that adds up both, since each sum is far below where a float counts every whole number.

@@ -13,6 +13,9 @@ from memrecalld.ranking.retrieval import RankerIndex
 SLICE_S: Final = 0.002
 """How long indexing holds the event loop before everybody else has a turn."""
 
+ASKED_SLICE_S: Final = 0.010
+"""The same after a search that had to look at notes one by one: it took longer, and the next one will not."""
+
 INLINE_NOTES: Final = 16
 """Changed notes that a search files first, some 0.2 ms each, rather than scoring them beside the index."""
 
@@ -34,6 +37,7 @@ class FolderIndex:
         """By relative path, the note as it is now (``None``: gone) where the index has another, or none."""
         self._filed: dict[str, Document] = {}
         self._scheduled = False
+        self._slice_s = SLICE_S
         self._waiting: list[Callable[[], None]] = []
         folder.observer = self
         for document in folder.documents:
@@ -58,6 +62,8 @@ class FolderIndex:
         """File what is left if it is little."""
         if len(self._unfiled) <= INLINE_NOTES:
             self._file(float("inf"))
+        else:
+            self._slice_s = ASKED_SLICE_S
 
     @property
     def unfiled(self) -> Iterator[Document]:
@@ -81,7 +87,8 @@ class FolderIndex:
         return document.relative_path not in self._unfiled
 
     def _slice(self) -> None:
-        self._file(time.monotonic() + SLICE_S)
+        self._file(time.monotonic() + self._slice_s)
+        self._slice_s = SLICE_S
         self._scheduled = bool(self._unfiled)
         if self._scheduled:
             self._call_later(0, self._slice)
