@@ -17,6 +17,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from memrecalld.client import Client
 from tests.hooks.agent import Agent
 from tests.support.daemon import DaemonProcess
 from tests.support.notes import note
@@ -32,7 +33,9 @@ def main(rounds: int) -> None:
                 "project", f"{number}.md", note(f"Crane {number}", "How it deploys", "x " * 500)
             )
         daemon.start()
-        daemon.wait_until_read(NOTES)
+        with Client.connect(str(daemon.socket)) as client:
+            client.search("crane", project_root=daemon.project)  # is answered when all is read and indexed
+            assert client.status()["topics"] == NOTES
         empty = [os.path.realpath(sys.executable), "-I", "-c", "pass"]
         costs: dict[str, list[float]] = {"python -I -c pass": [], "UserPromptSubmit": [], "PostToolUse": []}
         for number in range(rounds):
