@@ -13,6 +13,7 @@ from memrecalld.client import Client
 from memrecalld.errors import AlreadyServed, StartError
 from memrecalld.server.listener import Listener
 from tests.support.polling import poll
+from tests.support.sockets import connects
 
 
 @pytest.fixture
@@ -25,15 +26,6 @@ def listener(path):
     listener = Listener.bind(path)
     yield listener
     listener.close()
-
-
-def connects(path):
-    with socket.socket(socket.AF_UNIX) as client:
-        try:
-            client.connect(str(path))
-        except OSError:
-            return False
-    return True
 
 
 def serve(path):

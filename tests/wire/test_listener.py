@@ -13,6 +13,7 @@ import pytest
 
 from memrecalld.errors import StartError
 from memrecalld.server.listener import Listener
+from tests.support.sockets import connects
 
 
 @pytest.fixture
@@ -27,15 +28,6 @@ def refused(path):
     with pytest.raises(StartError) as caught:
         Listener.bind(path)
     return str(caught.value)
-
-
-def connects(path):
-    with socket.socket(socket.AF_UNIX) as client:
-        try:
-            client.connect(str(path))
-        except OSError:
-            return False
-    return True
 
 
 def test_directory_socket_and_lock_are_private_whatever_the_umask(path):
