@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from memrecalld.recall.delivery import DeliveredDocument
+from memrecalld.recall.exchange import EndedBy, ToolResultState
 from memrecalld.recall.outcome import DISCARD_REASONS, Outcome
-from memrecalld.recall.turn import EndedBy, ToolResultState
 from memrecalld.server.messages import METHODS, Envelope, FastParams, StartResult, ToolResult
 
 TEXT = (Path(__file__).parents[1] / "editor-clients" / "PROTOCOL.md").read_text(encoding="utf-8")

@@ -13,10 +13,12 @@ from memrecalld.ranking.manifest import Manifest
 from memrecalld.ranking.text import strip_recalled
 from memrecalld.recall.clock import Clock, Timer
 from memrecalld.recall.delivery import DeliveredDocument, describe
+from memrecalld.recall.exchange import Answer, Listener, RecallRequest, ToolResult
 from memrecalld.recall.observation import ObservedListener, Observer, observed_answer
 from memrecalld.recall.outcome import Outcome
+from memrecalld.recall.pool import Pool
 from memrecalld.recall.session import DeliveredStore, Session, SessionKey
-from memrecalld.recall.turn import Answer, Listener, Pool, RecallRequest, ToolResult, Turn
+from memrecalld.recall.turn import Turn
 from memrecalld.telemetry import Telemetry
 
 DETACHED_TURN_S: Final = 30 * 60.0

@@ -16,9 +16,8 @@ from memrecalld.memory.folder import Folder
 from memrecalld.memory.layouts import RootLayout
 from memrecalld.memory.pool import capped
 from memrecalld.recall.indexing import CallLater, FolderIndex
-from memrecalld.recall.pool import IndexedPool
+from memrecalld.recall.pool import IndexedPool, Pool
 from memrecalld.recall.prompt import displayable
-from memrecalld.recall.turn import Pool
 
 R = TypeVar("R")
 

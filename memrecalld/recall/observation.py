@@ -10,9 +10,9 @@ from typing import Protocol
 
 from memrecalld.errors import MemrecallError
 from memrecalld.recall.delivery import Delivery
+from memrecalld.recall.exchange import Answer, FastResult, Listener, RecallRequest, ToolResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import Handover, SessionKey
-from memrecalld.recall.turn import Answer, FastResult, Listener, RecallRequest, ToolResult
 
 
 class Observer(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from memrecalld.memory.document import Document, normalize
 from memrecalld.ranking.candidates import most_recent
@@ -22,6 +22,27 @@ notes."""
 _STEM_CHARS: Final = 3
 _ENDING_CHARS: Final = 3
 """Letters at the end of a word in which its forms may differ."""
+
+
+class Pool(Protocol):
+    """The notes that may be recalled, as they are at one moment: project before user."""
+
+    @property
+    def size(self) -> int:
+        """Number of notes."""
+
+    @property
+    def partial(self) -> bool:
+        """Some notes could not be read in time and are missing."""
+
+    def search(self, query: Query, *, limit: int, now_ns: int, keep: Keep) -> list[Ranked]:
+        """The best ``limit`` notes that the query asks for and that ``keep`` accepts, best first."""
+
+    def recent(self, *, limit: int, now_ns: int, keep: Keep) -> list[Document]:
+        """The newest ``limit`` notes that ``keep`` accepts, newest first."""
+
+    def explain(self, document: Document, query: Query) -> Explanation:
+        """What a note has of the query, recalled for it or not."""
 
 
 class IndexedPool:

@@ -26,9 +26,9 @@ from memrecalld.ranking.scorer import Match
 from memrecalld.ranking.text import strip_recalled
 from memrecalld.recall.delivery import DocumentSummary, summarize
 from memrecalld.recall.library import Library, ProjectMemory
+from memrecalld.recall.pool import Pool
 from memrecalld.recall.prompt import displayable
 from memrecalld.recall.session import Session
-from memrecalld.recall.turn import Pool
 
 Reason = Literal[
     "recalled",

@@ -10,9 +10,9 @@ import msgspec
 from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 
 from memrecalld.errors import MemrecallError
+from memrecalld.recall.exchange import FastResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import Handover
-from memrecalld.recall.turn import FastResult
 from memrecalld.server import messages
 from memrecalld.server.connection import Connection
 from memrecalld.telemetry import Telemetry

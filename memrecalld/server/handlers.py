@@ -17,8 +17,9 @@ from memrecalld.errors import InvalidProject
 from memrecalld.memory.layouts import LAYOUTS
 from memrecalld.memory.project import project_path
 from memrecalld.recall.delivery import describe, summarize
+from memrecalld.recall.exchange import RecallRequest, ToolResult
 from memrecalld.recall.session import Handover, SessionKey
-from memrecalld.recall.turn import RecallRequest, ToolResult, Turn
+from memrecalld.recall.turn import Turn
 from memrecalld.recall.verdict import Verdict, explain
 from memrecalld.server import messages
 from memrecalld.server.answers import StartAnswer, into

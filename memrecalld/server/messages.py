@@ -14,8 +14,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from memrecalld.ranking.scorer import Match
 from memrecalld.recall.delivery import DeliveredDocument, DocumentSummary
+from memrecalld.recall.exchange import FastResult, ToolResult
 from memrecalld.recall.outcome import Outcome
-from memrecalld.recall.turn import FastResult, ToolResult
 from memrecalld.recall.verdict import Verdict
 from memrecalld.telemetry import Latency
 

@@ -6,9 +6,9 @@ They get what a list shows of a note and why it matched, never its body, and nev
 from __future__ import annotations
 
 from memrecalld.recall.delivery import DeliveredDocument, Delivery, DocumentSummary
+from memrecalld.recall.exchange import RecallRequest
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import SessionKey
-from memrecalld.recall.turn import RecallRequest
 from memrecalld.server.connection import Connection
 from memrecalld.server.messages import ObservedDocument, ObservedParams
 

@@ -9,10 +9,10 @@ import memrecalld
 from memrecalld import database
 from memrecalld.memory.document import BODY_WINDOW_CHARS
 from memrecalld.memory.layouts import LAYOUTS
+from memrecalld.recall.deliverer import INITIAL_WAIT_S
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS
 from memrecalld.recall.library import ProjectMemory
 from memrecalld.recall.prompt import displayable
-from memrecalld.recall.turn import INITIAL_WAIT_S
 from memrecalld.server import messages
 from memrecalld.server.host import Host
 

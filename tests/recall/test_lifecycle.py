@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from memrecalld.recall.exchange import FastResult, ToolResult
 from memrecalld.recall.session import SessionKey
-from memrecalld.recall.turn import FastResult, ToolResult
 from tests.recall.world import Client, World, note
 
 WORDS = ("alpha", "beta", "gamma")

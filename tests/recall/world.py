@@ -15,10 +15,11 @@ from memrecalld.ranking.manifest import Manifest
 from memrecalld.ranking.ranker import Explanation, explain, frequencies, rank, weigh
 from memrecalld.ranking.scorer import Ranked
 from memrecalld.recall.engine import Done, Engine
+from memrecalld.recall.exchange import FastResult, RecallRequest, ToolResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.prompt import prompt_length
 from memrecalld.recall.session import Handover, SessionKey
-from memrecalld.recall.turn import FastResult, RecallRequest, ToolResult, Turn
+from memrecalld.recall.turn import Turn
 from memrecalld.telemetry import Telemetry
 
 DAY_NS = 86_400_000_000_000
