@@ -12,9 +12,11 @@ import msgspec
 import pytest
 
 from memrecalld.recall.delivery import DeliveredDocument
-from memrecalld.recall.exchange import EndedBy, ToolResultState
+from memrecalld.recall.exchange import EndedBy, ToolResult, ToolResultState
 from memrecalld.recall.outcome import DISCARD_REASONS, Outcome
-from memrecalld.server.messages import METHODS, Envelope, FastParams, StartResult, ToolResult
+from memrecalld.server.messages import METHODS
+from memrecalld.server.messages.base import Envelope
+from memrecalld.server.messages.recall import FastParams, StartResult
 
 TEXT = (Path(__file__).parents[1] / "editor-clients" / "PROTOCOL.md").read_text(encoding="utf-8")
 

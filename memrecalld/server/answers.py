@@ -13,8 +13,9 @@ from memrecalld.errors import MemrecallError
 from memrecalld.recall.exchange import FastResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import Handover
-from memrecalld.server import messages
 from memrecalld.server.connection import Connection
+from memrecalld.server.messages.base import MessageId
+from memrecalld.server.messages.recall import FastParams, StartParams, StartResult
 from memrecalld.telemetry import Telemetry
 
 T = TypeVar("T")
@@ -27,20 +28,20 @@ class StartAnswer:
         self,
         connection: Connection,
         telemetry: Telemetry,
-        request_id: messages.MessageId,
-        params: messages.StartParams,
+        request_id: MessageId,
+        params: StartParams,
     ) -> None:
         self._connection = connection
         self._telemetry = telemetry
         self._request_id = request_id
         self._session_id = params.session_id
         self._detached = params.detached
-        self.response: Future[messages.StartResult] = Future()
+        self.response: Future[StartResult] = Future()
 
     def fast(self, result: FastResult, handover: Handover | None) -> bool:
         if not self._connection.open:
             return False
-        fast = messages.FastParams(
+        fast = FastParams(
             request_id=self._request_id, session_id=self._session_id, **msgspec.structs.asdict(result)
         )
         self._connection.hand_over(handover)
@@ -49,7 +50,7 @@ class StartAnswer:
             return False
         self._telemetry.waited(result.wait_ms)
         if self._detached and result.pending:
-            self.response.set_result(messages.StartResult(turn_id=result.turn_id, outcome=None))
+            self.response.set_result(StartResult(turn_id=result.turn_id, outcome=None))
         return True
 
     def ended(self, outcome: Outcome, error: MemrecallError | None) -> None:
@@ -60,7 +61,7 @@ class StartAnswer:
         elif outcome.discard_reason == "abort":
             self.response.set_exception(JsonRpcRequestCancelled(data=outcome))
         else:
-            self.response.set_result(messages.StartResult(turn_id=outcome.turn_id, outcome=outcome))
+            self.response.set_result(StartResult(turn_id=outcome.turn_id, outcome=outcome))
 
 
 def into(response: Future[T], convert: Callable[[Any], T]) -> Callable[[Any], None]:

@@ -14,7 +14,7 @@ from memrecalld.ranking.manifest import Manifest
 from memrecalld.ranking.selection import MAX_SELECTED, parse_selection
 from memrecalld.recall.engine import Done
 from memrecalld.server.connection import Connection
-from memrecalld.server.messages import SelectParams
+from memrecalld.server.messages.recall import SelectParams
 
 
 class ClientSelection:

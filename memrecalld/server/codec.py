@@ -10,7 +10,8 @@ import msgspec
 from lsprotocol import converters
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcParseError
 
-from memrecalld.server.messages import METHODS, Envelope, SentId
+from memrecalld.server.messages import METHODS
+from memrecalld.server.messages.base import Envelope, SentId
 
 CONVERTER: Final = converters.get_converter()
 """lsprotocol's cattrs converter: built once, since that takes far longer than a connection's whole set-up."""

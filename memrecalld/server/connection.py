@@ -16,8 +16,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcPar
 
 from memrecalld.recall.session import Handover
 from memrecalld.server.codec import id_at_beginning
-from memrecalld.server.framing import FrameReader, FramingError, Oversized, frame
-from memrecalld.server.messages import MAX_MESSAGE_BYTES
+from memrecalld.server.framing import MAX_MESSAGE_BYTES, FrameReader, FramingError, Oversized, frame
 from memrecalld.server.protocol import REQUEST_FAILED, ConnectionServer, RecallProtocol
 
 _log = logging.getLogger("memrecalld.server")

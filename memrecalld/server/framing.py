@@ -9,7 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from memrecalld.server.messages import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES, MAX_PASSED_OVER_BYTES
+MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+MAX_PASSED_OVER_BYTES: Final = 64 * 1024 * 1024
+"""A message that is too large is refused and passed over; one beyond this is no message of any client."""
+MAX_HEADER_BYTES: Final = 4 * 1024
 
 BEGINNING_BYTES: Final = 1024
 """How much of a message that is too large is looked at: clients write the id before what is long."""

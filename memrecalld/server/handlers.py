@@ -21,11 +21,29 @@ from memrecalld.recall.exchange import RecallRequest, ToolResult
 from memrecalld.recall.session import Handover, SessionKey
 from memrecalld.recall.turn import Turn
 from memrecalld.recall.verdict import Verdict, explain
-from memrecalld.server import messages
 from memrecalld.server.answers import StartAnswer, into
 from memrecalld.server.codec import CONVERTER
 from memrecalld.server.connection import Connection
 from memrecalld.server.host import Host
+from memrecalld.server.messages.base import Empty, MessageId
+from memrecalld.server.messages.lsp import MAX_FOLDERS, CancelParams, DidChangeFoldersParams, InitializeParams
+from memrecalld.server.messages.memory import (
+    ExplainParams,
+    ListParams,
+    ListResult,
+    ReadParams,
+    ReadResult,
+    SearchParams,
+    SearchResult,
+)
+from memrecalld.server.messages.recall import (
+    EndParams,
+    ResetParams,
+    StartParams,
+    StartResult,
+    ToolResultParams,
+)
+from memrecalld.server.messages.status import StatusParams, StatusResult
 from memrecalld.server.protocol import RecallProtocol
 from memrecalld.server.status import capabilities, status
 
@@ -41,8 +59,8 @@ class Handlers:
         self._engine = host.engine
         self._connection = connection
         self._folders: list[str] = []
-        self._turns: dict[messages.MessageId, Turn] = {}
-        self._answered: dict[messages.MessageId, Turn] = {}
+        self._turns: dict[MessageId, Turn] = {}
+        self._answered: dict[MessageId, Turn] = {}
 
     def register(self, protocol: RecallProtocol) -> None:
         """Bind the methods."""
@@ -79,7 +97,7 @@ class Handlers:
 
     # Life of the connection -----------------------------------------------------------------------
 
-    def initialize(self, params: messages.InitializeParams) -> Any:  # noqa: ANN401 - lsprotocol's own form
+    def initialize(self, params: InitializeParams) -> Any:  # noqa: ANN401 - lsprotocol's own form
         roots = [folder.uri for folder in params.workspace_folders or ()]
         self._set_folders(roots or [root for root in (params.root_uri, params.root_path) if root][:1])
         options = params.initialization_options
@@ -101,25 +119,25 @@ class Handlers:
         )
         return CONVERTER.unstructure(result)
 
-    def initialized(self, _params: messages.Empty) -> None:
+    def initialized(self, _params: Empty) -> None:
         """Nothing waits for it."""
 
-    def shutdown(self, _params: messages.Empty) -> None:
+    def shutdown(self, _params: Empty) -> None:
         """End this connection's turns; pygls' flag then refuses everything but ``exit``."""
         self.closed()
         self._connection.protocol.shut_down()
 
-    def exit(self, _params: messages.Empty) -> None:
+    def exit(self, _params: Empty) -> None:
         """Close this connection; clients wait for that."""
         self._connection.close()
 
-    def change_folders(self, params: messages.DidChangeFoldersParams) -> None:
+    def change_folders(self, params: DidChangeFoldersParams) -> None:
         removed = {folder.uri for folder in params.event.removed}
         kept = [root for root in self._folders if root not in removed]
         self._set_folders(kept + [folder.uri for folder in params.event.added if folder.uri not in kept])
 
     def _set_folders(self, roots: list[str]) -> None:
-        usable = [root for root in roots if _is_path(root)][: messages.MAX_FOLDERS]
+        usable = [root for root in roots if _is_path(root)][:MAX_FOLDERS]
         for root in usable:
             if root not in self._folders:
                 self._host.library.warm(root)
@@ -127,7 +145,7 @@ class Handlers:
 
     # Recall ---------------------------------------------------------------------------------------
 
-    def start(self, params: messages.StartParams) -> Future[messages.StartResult]:
+    def start(self, params: StartParams) -> Future[StartResult]:
         unknown = set(params.exclude_layouts).difference(LAYOUTS)
         if unknown:
             raise JsonRpcInvalidParams(
@@ -142,7 +160,7 @@ class Handlers:
             RecallRequest(
                 query=params.query,
                 project_root=self._project(params.project_root),
-                recent_tools=tuple(params.recent_tools),
+                recent_tools=params.recent_tools,
                 exclude_layouts=frozenset(params.exclude_layouts),
                 detached=params.detached,
                 max_prompt_chars=params.max_prompt_chars,
@@ -160,14 +178,14 @@ class Handlers:
             )
         return listener.response
 
-    def _remember(self, request_id: messages.MessageId, turn: Turn) -> None:
+    def _remember(self, request_id: MessageId, turn: Turn) -> None:
         """A cancellation may cross the response on its way."""
         if turn.handed_over:
             self._answered[request_id] = turn
             if len(self._answered) > _ANSWERED_TURNS:
                 del self._answered[next(iter(self._answered))]
 
-    def tool_result(self, params: messages.ToolResultParams) -> Future[ToolResult]:
+    def tool_result(self, params: ToolResultParams) -> Future[ToolResult]:
         response: Future[ToolResult] = Future()
         handed_over: Handover | None = None
 
@@ -196,29 +214,29 @@ class Handlers:
             self._connection.hand_over(handed_over)  # the response goes out when it is returned
         return response
 
-    def end(self, params: messages.EndParams) -> None:
+    def end(self, params: EndParams) -> None:
         self._engine.end(SessionKey(params.session_id, params.agent_id), params.turn_id, self._connection)
 
-    def cancel(self, params: messages.CancelParams) -> None:
+    def cancel(self, params: CancelParams) -> None:
         if (turn := self._turns.get(params.id)) is not None:
             turn.finish("abort", prompt_discarded=True)
         elif (turn := self._answered.pop(params.id, None)) is not None:
             self._engine.discard_prompt(turn)
 
-    def reset(self, params: messages.ResetParams) -> messages.Empty:
+    def reset(self, params: ResetParams) -> Empty:
         self._engine.reset(SessionKey(params.session_id, params.agent_id))
-        return messages.Empty()
+        return Empty()
 
     # Outside any turn -----------------------------------------------------------------------------
 
-    def search(self, params: messages.SearchParams) -> Future[messages.SearchResult]:
-        response: Future[messages.SearchResult] = Future()
+    def search(self, params: SearchParams) -> Future[SearchResult]:
+        response: Future[SearchResult] = Future()
         project = self._project(params.project_root)
-        ready = into(response, lambda documents: messages.SearchResult(documents=documents))
+        ready = into(response, lambda documents: SearchResult(documents=documents))
         self._engine.search(params.query, project, params.limit, ready)
         return response
 
-    def explain(self, params: messages.ExplainParams) -> Future[Verdict]:
+    def explain(self, params: ExplainParams) -> Future[Verdict]:
         response: Future[Verdict] = Future()
         session = None
         if params.session_id is not None:
@@ -234,25 +252,25 @@ class Handlers:
         )
         return response
 
-    def list_(self, params: messages.ListParams) -> Future[messages.ListResult]:
-        response: Future[messages.ListResult] = Future()
+    def list_(self, params: ListParams) -> Future[ListResult]:
+        response: Future[ListResult] = Future()
         now_ns = time.time_ns()
         ready = into(
             response,
-            lambda documents: messages.ListResult(documents=[summarize(each, now_ns) for each in documents]),
+            lambda documents: ListResult(documents=[summarize(each, now_ns) for each in documents]),
         )
         self._host.library.newest(self._project(params.project_root), ready)
         return response
 
-    def read(self, params: messages.ReadParams) -> Future[messages.ReadResult]:
-        response: Future[messages.ReadResult] = Future()
+    def read(self, params: ReadParams) -> Future[ReadResult]:
+        response: Future[ReadResult] = Future()
         now_ns = time.time_ns()
-        ready = into(response, lambda document: messages.ReadResult(document=describe(document, now_ns)))
+        ready = into(response, lambda document: ReadResult(document=describe(document, now_ns)))
         self._host.library.note(self._project(params.project_root), params.path, ready)
         return response
 
-    def status(self, params: messages.StatusParams) -> Future[messages.StatusResult]:
-        response: Future[messages.StatusResult] = Future()
+    def status(self, params: StatusParams) -> Future[StatusResult]:
+        response: Future[StatusResult] = Future()
         if params.project_root is None:
             response.set_result(status(self._host))
         else:

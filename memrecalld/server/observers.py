@@ -10,7 +10,7 @@ from memrecalld.recall.exchange import RecallRequest
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.session import SessionKey
 from memrecalld.server.connection import Connection
-from memrecalld.server.messages import ObservedDocument, ObservedParams
+from memrecalld.server.messages.recall import ObservedDocument, ObservedParams
 
 
 class Observers:

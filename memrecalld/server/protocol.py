@@ -32,7 +32,8 @@ from pygls.server import JsonRPCServer
 
 from memrecalld.errors import MemrecallError
 from memrecalld.server import codec, faults
-from memrecalld.server.messages import METHODS, Envelope, MessageId
+from memrecalld.server.messages import METHODS
+from memrecalld.server.messages.base import Envelope, MessageId
 
 _log = logging.getLogger("memrecalld.server")
 

@@ -13,33 +13,44 @@ from memrecalld.recall.deliverer import INITIAL_WAIT_S
 from memrecalld.recall.delivery import FAST_DOCUMENTS, REFINED_DOCUMENTS
 from memrecalld.recall.library import ProjectMemory
 from memrecalld.recall.prompt import displayable
-from memrecalld.server import messages
+from memrecalld.server.framing import MAX_MESSAGE_BYTES
 from memrecalld.server.host import Host
+from memrecalld.server.messages import PROTOCOL_VERSION
+from memrecalld.server.messages.status import (
+    Capabilities,
+    Health,
+    Limits,
+    ProjectStatus,
+    RootStatus,
+    SelectorStatus,
+    SkippedFile,
+    StatusResult,
+)
 
 
-def capabilities(host: Host) -> messages.Capabilities:
+def capabilities(host: Host) -> Capabilities:
     """What a client may count on."""
-    return messages.Capabilities(
-        protocol_version=messages.PROTOCOL_VERSION,
+    return Capabilities(
+        protocol_version=PROTOCOL_VERSION,
         selector=host.selector_kind,
         layouts=list(LAYOUTS),
-        limits=messages.Limits(
+        limits=Limits(
             initial_wait_ms=round(INITIAL_WAIT_S * 1000),
             fast_documents=FAST_DOCUMENTS,
             refined_documents=REFINED_DOCUMENTS,
             body_characters=BODY_WINDOW_CHARS,
-            message_bytes=messages.MAX_MESSAGE_BYTES,
+            message_bytes=MAX_MESSAGE_BYTES,
         ),
     )
 
 
-def status(host: Host, project: ProjectMemory | None = None) -> messages.StatusResult:
+def status(host: Host, project: ProjectMemory | None = None) -> StatusResult:
     """The daemon's state now, and that of one project's memory."""
     catalog = host.catalog
     telemetry = host.engine.telemetry
-    return messages.StatusResult(
+    return StatusResult(
         version=memrecalld.__version__,
-        protocol_version=messages.PROTOCOL_VERSION,
+        protocol_version=PROTOCOL_VERSION,
         pid=os.getpid(),
         uptime_s=round(time.monotonic() - host.started, 3),
         connections=host.connection_count,
@@ -49,7 +60,7 @@ def status(host: Host, project: ProjectMemory | None = None) -> messages.StatusR
         skipped=dict(catalog.skipped),
         health=_health(host),
         capabilities=capabilities(host),
-        selector=messages.SelectorStatus(kind=host.selector_kind),
+        selector=SelectorStatus(kind=host.selector_kind),
         config_error=host.config_error,
         counters=dict(telemetry.counters),
         latency=telemetry.latency(),
@@ -57,7 +68,7 @@ def status(host: Host, project: ProjectMemory | None = None) -> messages.StatusR
     )
 
 
-def _health(host: Host) -> messages.Health:
+def _health(host: Host) -> Health:
     catalog = host.catalog
     reasons = [
         *host.engine.telemetry.troubles,
@@ -69,15 +80,15 @@ def _health(host: Host) -> messages.Health:
         reasons.append("cache-off")
     if not catalog.watching:
         reasons.append("events-off")
-    return messages.Health(state="degraded" if reasons else "ok", reasons=reasons)
+    return Health(state="degraded" if reasons else "ok", reasons=reasons)
 
 
-def _project_status(project: ProjectMemory) -> messages.ProjectStatus:
-    return messages.ProjectStatus(
+def _project_status(project: ProjectMemory) -> ProjectStatus:
+    return ProjectStatus(
         root=None if project.root is None else displayable(project.root),
         reason=project.reason,
         roots=[
-            messages.RootStatus(
+            RootStatus(
                 scope=root.scope,
                 layout=root.layout,
                 path=displayable(root.path),
@@ -86,7 +97,5 @@ def _project_status(project: ProjectMemory) -> messages.ProjectStatus:
             )
             for root in project.roots
         ],
-        skipped=[
-            messages.SkippedFile(path=displayable(path), reason=reason) for path, reason in project.skipped
-        ],
+        skipped=[SkippedFile(path=displayable(path), reason=reason) for path, reason in project.skipped],
     )

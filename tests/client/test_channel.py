@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memrecalld.client import ProtocolError, ResponseError
 from memrecalld.client.channel import MAX_RECEIVED_BYTES, MAX_SENT_BYTES, Channel, Reply, project_params
-from memrecalld.server.messages import MAX_MESSAGE_BYTES
+from memrecalld.server.framing import MAX_MESSAGE_BYTES
 from tests.support.wire import frame
 
 

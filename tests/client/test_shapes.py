@@ -9,17 +9,17 @@ import pytest
 from msgspec import inspect
 
 from memrecalld.client import shapes
-from memrecalld.recall import delivery, outcome, turn, verdict
-from memrecalld.server import messages
+from memrecalld.recall import delivery, exchange, outcome, verdict
+from memrecalld.server.messages import recall, status
 
 PAIRS = {
     "ListedDocument": delivery.DocumentSummary,
     "FoundDocument": delivery.DeliveredDocument,
     "Delivery": delivery.Delivery,
-    "Fast": messages.FastParams,
-    "ToolResult": turn.ToolResult,
+    "Fast": recall.FastParams,
+    "ToolResult": exchange.ToolResult,
     "Outcome": outcome.Outcome,
-    "Status": messages.StatusResult,
+    "Status": status.StatusResult,
     "Verdict": verdict.Verdict,
 }
 

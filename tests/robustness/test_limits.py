@@ -13,7 +13,9 @@ import pytest
 
 from memrecalld.memory import project
 from memrecalld.recall import engine, session, store
-from memrecalld.server import connection, framing, messages, protocol
+from memrecalld.server import connection, framing, protocol
+from memrecalld.server.messages.base import MAX_ID_CHARS
+from memrecalld.server.messages.lsp import MAX_FOLDERS
 from tests.robustness.messages import request, take_messages
 from tests.support.notes import note
 from tests.support.wire import WAIT_S, WireClient, frame
@@ -27,17 +29,17 @@ TABLE = (Path(__file__).parents[2] / "editor-clients" / "PROTOCOL.md").read_text
 MIB = 1024 * 1024
 
 STATED = {
-    "a message": messages.MAX_MESSAGE_BYTES // MIB,
-    "a message that is passed over": messages.MAX_PASSED_OVER_BYTES // MIB,
-    "a header": messages.MAX_HEADER_BYTES // 1024,
+    "a message": framing.MAX_MESSAGE_BYTES // MIB,
+    "a message that is passed over": framing.MAX_PASSED_OVER_BYTES // MIB,
+    "a header": framing.MAX_HEADER_BYTES // 1024,
     "from a message's first byte to its last": connection.MESSAGE_S,
-    "a string id": messages.MAX_ID_CHARS,
+    "a string id": MAX_ID_CHARS,
     "requests of a connection without an answer": protocol.MAX_OPEN_REQUESTS,
     "messages handled in one go": connection._SLICE_S * 1000,
     "what a client leaves unread": connection.MAX_UNREAD_BYTES // MIB,
     "connections": connection.MAX_CONNECTIONS,
     "last words of a connection that closes": connection._CLOSE_S,
-    "workspace folders of a connection": messages.MAX_FOLDERS,
+    "workspace folders of a connection": MAX_FOLDERS,
     "`projectRoot`": project.MAX_PATH_BYTES,
     "open turns in all": engine.MAX_OPEN_TURNS,
     "a detached turn": engine.DETACHED_TURN_S / 60,
@@ -119,10 +121,10 @@ def test_half_a_message_is_waited_for_so_long_and_a_client_that_says_nothing_for
 
 async def test_a_long_id_is_refused(limited):
     async with await WireClient.connect(limited.socket) as client:
-        client.expect_answer("x" * messages.MAX_ID_CHARS)
-        for length in (messages.MAX_ID_CHARS, messages.MAX_ID_CHARS + 1):
+        client.expect_answer("x" * MAX_ID_CHARS)
+        for length in (MAX_ID_CHARS, MAX_ID_CHARS + 1):
             await client.send_bytes(request("x" * length, "daemon/status"))
-        await client.response("x" * messages.MAX_ID_CHARS)
+        await client.response("x" * MAX_ID_CHARS)
         assert (await client.unattributed_error())["code"] == INVALID_REQUEST
 
 
@@ -211,7 +213,7 @@ async def test_more_folders_than_that_are_not_read_ahead(limited, tmp_path):
     async with await WireClient.connect(limited.socket) as client:
         await client.call("initialize", {"workspaceFolders": folders})
         threads = len(list(Path(f"/proc/{limited.pid}/task").iterdir()))
-        assert threads <= 2 * messages.MAX_FOLDERS
+        assert threads <= 2 * MAX_FOLDERS
         await client.call("daemon/status")
 
 
