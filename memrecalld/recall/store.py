@@ -37,7 +37,10 @@ _PRUNE_EVERY: Final = 10_000
 """Changes between two looks at what is too old or too much, 0.1 s each."""
 
 _CHECKPOINT_EVERY: Final = 500
-"""Changes that the write-ahead log gathers, some 2 MB, before they are moved into the file."""
+"""Changes that the write-ahead log gathers, some 4 MB, before they are moved into the file."""
+
+_MAX_LOG_BYTES: Final = 16 * 1024 * 1024
+"""Size of the write-ahead log above which the thread that moves it is taken not to keep up."""
 
 _BUSY_MS: Final = 20
 """How long another process may hold the file: recalls wait meanwhile."""
@@ -112,6 +115,14 @@ class SQLiteStore:
         self._backlog.clear(_digest(key))
         self._write()
 
+    @property
+    def log_bytes(self) -> int:
+        """Size of the write-ahead log; 0 if there is none."""
+        try:
+            return self._path.with_name(self._path.name + "-wal").stat().st_size
+        except OSError:
+            return 0
+
     def close(self) -> None:
         """Close the file."""
         if self._connection is not None:
@@ -131,6 +142,7 @@ class SQLiteStore:
             # the record and its hand-over. ``_checkpoint`` waits instead, on a thread of its own.
             connection.execute("PRAGMA wal_autocheckpoint=0")
             connection.execute("PRAGMA synchronous=OFF")
+            connection.execute(f"PRAGMA journal_size_limit={_MAX_LOG_BYTES:d}")
             (day,) = connection.execute("SELECT max(day) FROM delivered").fetchone()
             self._day = max(self._day, day or 0)
             self._prune(connection)
@@ -181,13 +193,26 @@ class SQLiteStore:
         self._until_checkpoint -= len(statements)
         if self._until_checkpoint <= 0:
             self._until_checkpoint = _CHECKPOINT_EVERY
-            threading.Thread(
-                target=_checkpoint, args=(self._path,), name="memrecalld-store", daemon=True
-            ).start()
+            self._empty_log(connection)
         self._until_prune -= len(statements)
         if self._until_prune <= 0:
             self._until_prune = _PRUNE_EVERY
             self._prune(connection)
+
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
+        """Move the log into the file, so that the next change begins it anew.
+
+        That takes a moment in which all of it is moved, and there is none while changes come faster than the
+        disk takes them: the log would grow for as long as that lasts. Then it is moved here, by a connection
+        that does not wait for the disk, between two changes. Until the disk has it all the same, a power cut
+        may damage the file.
+        """
+        if self.log_bytes > _MAX_LOG_BYTES:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        else:
+            threading.Thread(
+                target=_checkpoint, args=(self._path,), name="memrecalld-store", daemon=True
+            ).start()
 
     def _prune(self, connection: sqlite3.Connection) -> None:
         """Bounded by age and by count, whole sessions at a time: a half-forgotten one would repeat itself."""

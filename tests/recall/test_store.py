@@ -203,3 +203,11 @@ def test_a_hand_over_is_in_the_file_when_it_is_recorded_and_not_before(world: Wo
     handover.take_back()
     assert note("deploy") not in delivered
     assert not world.has("a")
+
+
+def test_the_log_stays_small_however_fast_changes_come(world: World) -> None:
+    for number in range(8_000):
+        world.give(f"s{number // 10}", number)
+        assert world.store.log_bytes < 24 * 1024 * 1024
+    world.restart()
+    assert world.has("s799") == set(range(7_990, 8_000))
