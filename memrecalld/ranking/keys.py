@@ -16,6 +16,7 @@ from memrecalld.memory.document import Document, nfkc
 from memrecalld.ranking.cjk import document_pairs, query_pairs
 from memrecalld.ranking.identifiers import chunks, runs, separate, take_apart
 from memrecalld.ranking.inflection import root, singular
+from memrecalld.ranking.scorer import TYPE_KEYWORDS
 from memrecalld.ranking.stopwords import (
     ACRONYMS,
     FOREIGN_FUNCTION_WORDS,
@@ -50,12 +51,15 @@ PART_SHARE: Final = 50
 LIGHT_SHARE: Final = 15
 
 # Percent of its weight for which a term counts that no note holds. In a language that inflects more than
-# English the notes may hold another form of the word; a pair of letters may span a border of words; and a
-# name that nobody wrote down is still there in its parts.
+# English the notes may hold another form of the word; a pair of letters may span a border of words; a name
+# that nobody wrote down is still there in its parts; and a word for a type is answered by notes of the type.
 UNKNOWN_WORD: Final = 100
 UNKNOWN_INFLECTED: Final = 55
 UNKNOWN_PAIR: Final = 70
 UNKNOWN_NAME: Final = 0
+UNKNOWN_TYPE: Final = 0
+
+_TYPE_WORDS: Final = frozenset[str]().union(*TYPE_KEYWORDS.values())
 
 _CACHED_CHUNKS: Final = 65_536
 
@@ -225,7 +229,7 @@ def _word_terms(written: str, share: int, *, english: bool) -> Iterator[Term]:
             (ROOT, _keys_of(stem, _ROOT_MARK, (word, one))),
         )
         unknown = UNKNOWN_WORD if english and word[0] <= _LAST_LATIN else UNKNOWN_INFLECTED
-        yield Term(word, (exact, *others), share, unknown)
+        yield Term(word, (exact, *others), share, UNKNOWN_TYPE if word in _TYPE_WORDS else unknown)
 
 
 def _is_light(written: str, word: str) -> bool:

@@ -38,7 +38,7 @@ def main() -> None:
             print(worth.signals(asked, worth.run_ablation(documents)), end="")
         return
     runs = report.run_all(documents)
-    page = results.text(documents, runs, worth.run_ablation(documents))
+    page = results.text(documents, runs, report.run_typed(), worth.run_ablation(documents))
     _publish("RESULTS.md", page, "results.svg", results.picture(runs), write=options.write)
 
 

@@ -26,8 +26,6 @@ class Signal(NamedTuple):
 
     name: str
     without: tuple[tuple[Any, str, Any], ...]
-    guard: str = ""
-    """The test that shows its worth, for a signal that no query of the corpus needs."""
 
 
 def _masked(points: Callable[[int], int]) -> tuple[int, ...]:
@@ -60,19 +58,16 @@ SIGNALS: Final = (
     ),
     Signal("saturation over fields", ((ranker, "FIELD_POINTS", _masked(_linear)),)),
     Signal("keywords and usage scenarios", ((keys, "_described", lambda document: document.description),)),
-    Signal(
-        "boost by type", ((ranker, "TYPE_BOOST", 0),), "test_words_for_a_type_prefer_its_notes_after_a_match"
-    ),
+    Signal("boost by type", ((ranker, "TYPE_BOOST", 0),)),
     Signal("newer first", ((systems, "NOW_NS", 0),)),
     Signal("share of the demand", ((ranker, "DEMAND_SHARE", 0.0),)),
     Signal("demand of unknown words", ((keys, "UNKNOWN_WORD", 0),)),
     Signal("smaller demand of unknown inflected words", ((keys, "UNKNOWN_INFLECTED", 100),)),
     Signal("smaller demand of unknown pairs", ((keys, "UNKNOWN_PAIR", 100),)),
+    Signal("no demand of unknown words for a type", ((keys, "UNKNOWN_TYPE", keys.UNKNOWN_WORD),)),
     Signal("body proves less", ((ranker, "FIELD_EVIDENCE", _masked(lambda mask: 1_000)),)),
     Signal("enough evidence", ((ranker, "ENOUGH_EVIDENCE", 10**9),)),
-    Signal(
-        "least evidence", ((ranker, "LEAST_EVIDENCE", 1),), "test_a_word_that_all_notes_hold_chooses_none"
-    ),
+    Signal("least evidence", ((ranker, "LEAST_EVIDENCE", 1),)),
     Signal("assumed notes", ((ranker, "ASSUMED_NOTES", 0),)),
     Signal("leniency in small stores", ((ranker, "FEW_NOTES", 0),)),
     Signal("accents and plural", ((keys, "singular", _as_written),)),

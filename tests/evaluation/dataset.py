@@ -15,6 +15,10 @@ from memrecalld.memory.scan import scan_root
 
 CORPUS: Final = Path(__file__).with_name("corpus")
 
+TYPED: Final = Path(__file__).with_name("typed")
+"""Notes of several types on each of a few subjects, and queries that ask for one type. Kept apart, since more
+notes in the corpus would change every other number."""
+
 NOW_NS: Final = 1_800_000_000 * 10**9
 """When the queries are asked, nanoseconds since the epoch; the ages of the notes count from here."""
 
@@ -26,7 +30,10 @@ SPLITS: Final[tuple[Split, ...]] = ("tune", "held-out")
 """The splits of the corpus. ``development`` is no part of it: those queries were written while the ranker was
 made, by those who made it, to decide what the corpus has too few queries for."""
 
-NOTHING_TO_RECALL: Final = frozenset({"small-talk", "no-result"})
+NAME_ALONE: Final = "name-alone"
+"""The category of the queries that hold nothing but a name which all notes hold."""
+
+NOTHING_TO_RECALL: Final = frozenset({"small-talk", "no-result", NAME_ALONE})
 """The categories in which silence is right."""
 
 
@@ -42,12 +49,12 @@ class LabelledQuery(msgspec.Struct, frozen=True, rename={"text": "query"}):
 
 
 @cache
-def documents() -> tuple[Document, ...]:
-    """Every note, project notes first, read as the daemon reads them, with the ages of the corpus."""
-    ages = json.loads((CORPUS / "modified.json").read_text(encoding="utf-8"))
+def documents(store: Path = CORPUS) -> tuple[Document, ...]:
+    """Every note, project notes first, read as the daemon reads them, with the ages that the store tells."""
+    ages = json.loads((store / "modified.json").read_text(encoding="utf-8"))
     found = []
     for scope in _SCOPES:
-        folder = str((CORPUS / "notes" / scope).resolve())
+        folder = str((store / "notes" / scope).resolve())
         root = Root(scope=scope, layout="native", path=folder, real_path=folder, required=True)
         for document in scan_root(root, allowed=[folder]).documents:
             modified_ns = NOW_NS - ages[f"{scope}/{document.relative_path}"] * _DAY_NS
@@ -56,10 +63,10 @@ def documents() -> tuple[Document, ...]:
 
 
 @cache
-def queries(split: Split) -> tuple[LabelledQuery, ...]:
+def queries(split: Split, store: Path = CORPUS) -> tuple[LabelledQuery, ...]:
     """The queries of a split, in the order of their file."""
     decoder = msgspec.json.Decoder(LabelledQuery)
-    file = CORPUS.with_name("development.jsonl") if split == "development" else CORPUS / "queries.jsonl"
+    file = CORPUS.with_name("development.jsonl") if split == "development" else store / "queries.jsonl"
     lines = file.read_bytes().splitlines()
     return tuple(query for query in map(decoder.decode, lines) if query.split == split)
 

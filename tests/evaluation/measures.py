@@ -52,13 +52,15 @@ def silence(outcome: Outcome) -> float:
     return float(outcome.silent)
 
 
+FALSE_SILENCE: Final = "false silence"
+
 ANSWERED: Final[dict[str, Measure]] = {
     "Recall@2": recall_at(2),
     "Recall@5": recall_at(5),
     "top-1": recall_at(1),
     "best@1": best_first,
     "MRR": reciprocal_rank,
-    "false silence": silence,
+    FALSE_SILENCE: silence,
 }
 """Measures over the queries that a note answers."""
 
@@ -95,6 +97,13 @@ def of_category(outcomes: Iterable[Outcome], category: str) -> list[Outcome]:
 def mean(measure: Measure, outcomes: Sequence[Outcome]) -> float:
     """Mean of ``measure``; 0 over nothing."""
     return sum(map(measure, outcomes)) / len(outcomes) if outcomes else 0.0
+
+
+def value(label: str, outcomes: Iterable[Outcome]) -> float:
+    """The mean of a measure, by its name, over those of ``outcomes`` that it is for."""
+    if label == NO_RESULT_RECALL:
+        return mean(silence, unanswerable(outcomes))
+    return mean(ANSWERED[label], answerable(outcomes))
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from memrecalld.memory.document import Document
-from tests.evaluation import dataset, measures, small, systems
-from tests.evaluation.dataset import NOTHING_TO_RECALL, SPLITS, Split
+from tests.evaluation import dataset, measures, small, subject, systems
+from tests.evaluation.dataset import NAME_ALONE, NOTHING_TO_RECALL, SPLITS, Split
 from tests.evaluation.measures import Outcome
 
 _COMPARED: Final = (
@@ -20,6 +20,11 @@ _COMPARED: Final = (
 )
 _DEPTHS: Final = ("Recall@2", "Recall@5", "top-1")
 _WITH_INTERVAL: Final = ("Recall@2", "Recall@5", "top-1")
+_BRIEFLY: Final = ("Recall@2", "top-1", measures.FALSE_SILENCE, measures.NO_RESULT_RECALL)
+_BASELINE_AND_PRODUCT: Final = (
+    (systems.BASELINE, systems.baseline),
+    (systems.PRODUCT, systems.product),
+)
 
 DEVELOPMENT: Final[Split] = "development"
 
@@ -27,11 +32,22 @@ Runs = dict[Split, dict[str, list[Outcome]]]
 
 
 def run_all(documents: Sequence[Document]) -> Runs:
-    """Ask every system every query."""
+    """Ask every system every query of the corpus and of its makers."""
     compared = systems.all_systems(documents)
     return {
         split: {system.name: measures.run(system, dataset.queries(split)) for system in compared}
         for split in (*SPLITS, DEVELOPMENT)
+    }
+
+
+def run_typed() -> Runs:
+    """Ask every system for notes of a type."""
+    compared = systems.all_systems(dataset.documents(dataset.TYPED))
+    return {
+        split: {
+            system.name: measures.run(system, dataset.queries(split, dataset.TYPED)) for system in compared
+        }
+        for split in SPLITS
     }
 
 
@@ -42,7 +58,8 @@ def floor(documents: Sequence[Document], depth: int) -> float:
 
 def overall(runs: Runs, split: Split) -> str:
     """All systems over all queries of ``split``, in percent, with intervals."""
-    heads = ["", *measures.ANSWERED, measures.NO_RESULT_RECALL]
+    silences = any(map(measures.unanswerable, runs[split].values()))
+    heads = ["", *measures.ANSWERED, *[measures.NO_RESULT_RECALL] * silences]
     rows = []
     for name, outcomes in runs[split].items():
         answered = measures.answerable(outcomes)
@@ -52,7 +69,9 @@ def overall(runs: Runs, split: Split) -> str:
             else percent(measures.mean(measure, answered))
             for label, measure in measures.ANSWERED.items()
         ]
-        rows.append([name, *cells, percent(measures.mean(measures.silence, measures.unanswerable(outcomes)))])
+        if silences:
+            cells.append(percent(measures.value(measures.NO_RESULT_RECALL, outcomes)))
+        rows.append([name, *cells])
     return table(heads, rows)
 
 
@@ -109,16 +128,23 @@ def small_stores(split: Split) -> str:
     """The product's ranker and the baseline in small stores."""
     rows = []
     for size in small.SIZES:
-        for name, system in ((systems.BASELINE, systems.baseline), (systems.PRODUCT, systems.product)):
+        for name, system in _BASELINE_AND_PRODUCT:
             outcomes = small.run(system, split, size)
-            answered, unanswered = measures.answerable(outcomes), measures.unanswerable(outcomes)
-            values = [measures.mean(measures.ANSWERED[label], answered) for label in ("Recall@2", "top-1")]
-            values += [
-                measures.mean(measures.silence, answered),
-                measures.mean(measures.silence, unanswered),
-            ]
-            rows.append([str(size), name, *map(percent, values)])
-    return table(["notes", "", "Recall@2", "top-1", "false silence", measures.NO_RESULT_RECALL], rows)
+            rows.append([str(size), name, *(percent(measures.value(label, outcomes)) for label in _BRIEFLY)])
+    return table(["notes", "", *_BRIEFLY], rows)
+
+
+def one_subject(split: Split) -> str:
+    """The product's ranker and the baseline in a store about one subject."""
+    rows = []
+    for name, system in _BASELINE_AND_PRODUCT:
+        outcomes = subject.run(system, split)
+        corpus = [outcome for outcome in outcomes if outcome.query.category != NAME_ALONE]
+        alone = measures.of_category(outcomes, NAME_ALONE)
+        values = [measures.value(label, corpus) for label in _BRIEFLY]
+        values.append(measures.value(measures.NO_RESULT_RECALL, alone))
+        rows.append([name, *map(percent, values)])
+    return table(["", *_BRIEFLY, "silence at the name alone"], rows)
 
 
 def misses(outcomes: Iterable[Outcome]) -> str:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from memrecalld.memory.document import Document
-from tests.evaluation import ablation, dataset, measures, report, small, systems
-from tests.evaluation.measures import Measure, Outcome
-
-_ELSEWHERE: Final[dict[str, tuple[Measure, Callable[[list[Outcome]], list[Outcome]]]]] = {
-    "Recall@2": (measures.recall_at(2), measures.answerable),
-    measures.NO_RESULT_RECALL: (measures.silence, measures.unanswerable),
-}
-"""What the ablation shows besides all measures on the tune split."""
+from tests.evaluation import ablation, dataset, measures, report, small, subject, systems
+from tests.evaluation.measures import Outcome
 
 SMALL_STORE: Final = 3
 """Notes of the small stores for which signals are taken out."""
@@ -25,7 +19,24 @@ class Asked(NamedTuple):
     tune: list[Outcome]
     small: list[Outcome]
     """The same queries, put to small stores."""
+    subject: list[Outcome]
+    """The same queries, put to a store about one subject, and the name of that subject alone."""
+    typed: list[Outcome]
+    """The queries for tuning that ask for notes of a type."""
     development: list[Outcome]
+
+
+_RECALL_AND_SILENCE: Final = ("Recall@2", measures.NO_RESULT_RECALL)
+_COLUMNS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("tune", "", (*measures.ANSWERED, measures.NO_RESULT_RECALL)),
+    ("small", ", small stores", _RECALL_AND_SILENCE),
+    ("subject", ", one subject", _RECALL_AND_SILENCE),
+    ("typed", ", words for a type", ("Recall@2", "top-1")),
+    ("development", ", development", _RECALL_AND_SILENCE),
+)
+"""What the table shows: a field of ``Asked``, how the heads of its columns end, and the measures."""
+
+_LABELS: Final = [label for _, _, labels in _COLUMNS for label in labels]
 
 
 class Ablated(NamedTuple):
@@ -41,6 +52,10 @@ def ask_product(documents: Sequence[Document]) -> Asked:
     return Asked(
         tune=measures.run(product, dataset.queries("tune")),
         small=small.run(systems.product, "tune", SMALL_STORE),
+        subject=subject.run(systems.product, "tune"),
+        typed=measures.run(
+            systems.product(dataset.documents(dataset.TYPED)), dataset.queries("tune", dataset.TYPED)
+        ),
         development=measures.run(product, dataset.queries(report.DEVELOPMENT)),
     )
 
@@ -56,8 +71,7 @@ def run_ablation(documents: Sequence[Document]) -> list[Ablated]:
 
 def signals(whole: Asked, ablated: Iterable[Ablated]) -> str:
     """What each signal is worth: the change, in points, when it is taken out."""
-    heads = ["without", *measures.ANSWERED, measures.NO_RESULT_RECALL]
-    heads += [f"{label}, {where}" for where in ("small stores", report.DEVELOPMENT) for label in _ELSEWHERE]
+    heads = ["without", *(label + ending for _, ending, labels in _COLUMNS for label in labels)]
     before = _means(whole)
     rows = [["(nothing)", *map(report.percent, before)]]
     for signal, asked in ablated:
@@ -69,34 +83,12 @@ def signals(whole: Asked, ablated: Iterable[Ablated]) -> str:
 
 
 def costs(whole: Asked, without: Asked) -> bool:
-    """Without a signal something got worse: a measure over all queries, or over those of a category."""
-    return any(_costs(before, after) for before, after in zip(whole, without, strict=True))
+    """Without a signal some number of its line in the table is worse."""
+    return any(
+        after > before if label == measures.FALSE_SILENCE else after < before
+        for label, before, after in zip(_LABELS, _means(whole), _means(without), strict=True)
+    )
 
 
 def _means(asked: Asked) -> list[float]:
-    answered = measures.answerable(asked.tune)
-    return [
-        *(measures.mean(measure, answered) for measure in measures.ANSWERED.values()),
-        measures.mean(measures.silence, measures.unanswerable(asked.tune)),
-        *(
-            measures.mean(measure, choose(outcomes))
-            for outcomes in (asked.small, asked.development)
-            for measure, choose in _ELSEWHERE.values()
-        ),
-    ]
-
-
-def _costs(whole: Sequence[Outcome], outcomes: Sequence[Outcome]) -> bool:
-    pairs = [(whole, outcomes)]
-    for category in {outcome.query.category for outcome in whole}:
-        pairs.append((measures.of_category(whole, category), measures.of_category(outcomes, category)))
-    for before, after in pairs:
-        answered = measures.answerable(before), measures.answerable(after)
-        for label, measure in measures.ANSWERED.items():
-            gain = measures.mean(measure, answered[0]) - measures.mean(measure, answered[1])
-            if (-gain if label == "false silence" else gain) > 0:
-                return True
-        unanswered = measures.unanswerable(before), measures.unanswerable(after)
-        if measures.mean(measures.silence, unanswered[0]) > measures.mean(measures.silence, unanswered[1]):
-            return True
-    return False
+    return [measures.value(label, getattr(asked, where)) for where, _, labels in _COLUMNS for label in labels]

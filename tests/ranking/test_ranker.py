@@ -250,6 +250,13 @@ def test_words_for_a_type_prefer_its_notes_after_a_match() -> None:
     assert boosted - plain == ranker.MAX_TYPE_BOOSTS * ranker.TYPE_BOOST
 
 
+def test_a_word_for_a_type_that_no_note_holds_is_not_missed() -> None:
+    notes = [note("heron", type="feedback"), *titled(*(f"topic{number}" for number in range(20)))]
+    assert recalled(notes, "feedback rules for the heron") == ["heron"]
+    assert recalled(notes, "turbines pylons for the heron") == []
+    assert recalled(notes, "feedback rules") == []
+
+
 def test_newer_first_then_input_order_on_ties_and_the_future_counts_as_now() -> None:
     notes = [
         note("old", body="heron", modified_ns=NOW_NS - 9 * DAY_NS, type="feedback"),
