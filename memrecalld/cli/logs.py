@@ -10,8 +10,8 @@ from pathlib import Path
 
 from memrecalld.cli.command import Status, UsageError
 from memrecalld.config import Paths
-from memrecalld.doctor.unit import show
 from memrecalld.errors import ConfigError
+from memrecalld.service.manager import Manager, ManagerError
 from memrecalld.service.units import SERVICE
 
 
@@ -38,10 +38,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _journal(arguments: argparse.Namespace, log_file: Path) -> list[str] | None:
     """``None`` where systemd does not run the daemon, or keeps no journal."""
     journalctl = shutil.which("journalctl")
-    unit = (show(os.environ, SERVICE) or {}).get(SERVICE, {})
-    if journalctl is None or unit.get("LoadState") != "loaded":
+    if journalctl is None:
         return None
-    if unit.get("ActiveState") == "inactive" and log_file.is_file():  # the daemon that runs is another
+    try:
+        unit = Manager(os.environ).show([SERVICE], "LoadState", "ActiveState")[SERVICE]
+    except ManagerError:
+        return None
+    if unit["LoadState"] != "loaded":
+        return None
+    if unit["ActiveState"] == "inactive" and log_file.is_file():  # the daemon that runs is another
         return None
     follow = ["--follow"] if arguments.follow else []
     return [journalctl, "--user", f"--unit={SERVICE}", "--no-pager", f"--lines={arguments.lines}", *follow]

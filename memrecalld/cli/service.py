@@ -17,6 +17,7 @@ from memrecalld.service.installation import Installation
 from memrecalld.service.manager import Manager, ManagerError, with_runtime_directory
 from memrecalld.service.units import NAMES, SERVICE, SOCKET, State
 
+_SHOWN = ("UnitFileState", "ActiveState", "SubState", "Listen", "MainPID", "StatusText")
 _DROP_IN = "keep your settings in a drop-in instead: systemctl --user edit"
 
 
@@ -108,9 +109,8 @@ def _uninstall(installation: Installation, *, dry_run: bool) -> int:
 
 def _status(installation: Installation) -> int:
     manager = Manager(installation.environ)
-    socket = manager.properties(SOCKET, "UnitFileState", "ActiveState", "SubState", "Listen")
-    service = manager.properties(SERVICE, "ActiveState", "SubState", "MainPID", "StatusText")
-    print("\n".join(table(_rows(installation, socket, service))))
+    units = manager.show(NAMES, *_SHOWN)
+    print("\n".join(table(_rows(installation, units[SOCKET], units[SERVICE]))))
     findings = [each for each in _findings(installation) if each.severity != "ok"]
     for each in findings:
         print(f"\n{each.severity}: {printable(each.what)}")

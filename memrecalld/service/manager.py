@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,9 @@ from memrecalld.paths import xdg_directory
 
 _CALL_S: Final = 60.0
 """Longer than the units' own time-outs, which systemctl waits for."""
+
+_ANSWER_S: Final = 5.0
+"""What systemd is asked it knows at once, unless it is stuck."""
 
 _INSTEAD: Final = "run memrecalld yourself at login, or let memrecall start it when it is first used"
 
@@ -31,33 +34,44 @@ class Manager:
             raise ManagerError(f"there is no systemd on this machine (no systemctl); {_INSTEAD}")
         self._command = command
         self._environ = with_runtime_directory(environ)
-        asked = self._run("show", "--property=Version")
-        if asked.returncode:
-            raise ManagerError(f"no systemd of this user answers ({_last_line(asked.stderr)}); {_INSTEAD}")
+        self._ask("--property=Version")
 
     def call(self, *arguments: str) -> None:
         """Run ``systemctl --user`` with these arguments. Raises ``ManagerError`` where it fails."""
-        done = self._run(*arguments)
+        done = self._run(arguments, within_s=_CALL_S)
         if done.returncode:
             raise ManagerError(
                 f"systemctl --user {' '.join(arguments)} failed: {_last_line(done.stderr)}; "
                 "see: memrecall service status"
             )
 
-    def properties(self, unit: str, *names: str) -> dict[str, str]:
-        """Some properties of a unit, empty where there is no such unit or property."""
-        answer = self._run("show", unit, f"--property={','.join(names)}")
-        found = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
-        return {name: found.get(name, "") for name in names}
+    def show(self, units: Iterable[str], *properties: str) -> dict[str, dict[str, str]]:
+        """Some properties of some units, by unit; empty where there is no such unit or property.
 
-    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        Raises ``ManagerError`` where systemd does not answer.
+        """
+        wanted = tuple(units)
+        answer = self._ask(f"--property={','.join(('Id', *properties))}", *wanted)
+        found: dict[str, dict[str, str]] = {}
+        for block in answer.split("\n\n"):
+            values = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+            found[values.get("Id", "")] = values
+        return {unit: {name: found.get(unit, {}).get(name, "") for name in properties} for unit in wanted}
+
+    def _ask(self, *arguments: str) -> str:
+        asked = self._run(("show", *arguments), within_s=_ANSWER_S)
+        if asked.returncode:
+            raise ManagerError(f"no systemd of this user answers ({_last_line(asked.stderr)}); {_INSTEAD}")
+        return asked.stdout
+
+    def _run(self, arguments: Iterable[str], *, within_s: float) -> subprocess.CompletedProcess[str]:
         try:
             return subprocess.run(  # noqa: S603 - systemctl, with arguments of ours
                 [self._command, "--user", "--no-pager", *arguments],
                 env=self._environ,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_CALL_S,
+                timeout=within_s,
                 check=False,
                 encoding="utf-8",
                 errors="replace",
