@@ -66,6 +66,18 @@ async def test_a_turn_delivers_what_matches_and_tells_how_it_ended(client, asked
     assert await turn.cancel() == outcome
 
 
+async def test_a_turn_in_which_nothing_fits_waits_for_a_tool_result_with_room(client, asked):
+    key = {"session_id": "no room", "project_root": asked.project}
+    turn = await start_async(client, "how do we deploy?", **key, max_prompt_chars=1)
+    assert (turn.fast["endedBy"], turn.delivery, turn.fast["pending"]) == ("settled", None, True)
+    assert (await turn.tool_result(max_prompt_chars=1))["state"] == "pending"
+    assert (await client.tool_result("no room", max_prompt_chars=1))["state"] == "pending"
+    result = await turn.tool_result(max_prompt_chars=10_000)
+    assert (result["state"], titles(result["delivery"])) == ("delivered", ["Deploy process"])
+    outcome = await turn.end()
+    assert (outcome["deliveryPoint"], outcome["documents"]) == ("tool_result", 1)
+
+
 async def test_the_models_choice_comes_at_a_tool_result_without_what_was_delivered(modelled, model):
     async with await AsyncClient.connect(str(modelled.socket)) as client:
         turn = await start_async(client, "how do we deploy?", session_id="s", project_root=modelled.project)

@@ -92,6 +92,31 @@ def test_without_a_project_only_user_notes_are_recalled(client, session):
     turn.end()
 
 
+def test_a_note_beyond_the_prompts_limit_is_left_for_a_later_one(client, asked, session):
+    query = "how do we deploy with short replies?"
+    key = {"session_id": session, "project_root": asked.project}
+    whole = start(client, query, session_id=f"{session}, whole", project_root=asked.project)
+    limit = len(whole.delivery["prompt"])  # as the limit counts, which is as JSON, it is longer
+    turn = start(client, query, **key, max_prompt_chars=limit)
+    given = titles(turn.delivery)
+    assert (len(given), len(turn.delivery["prompt"]) < limit) == (1, True)
+    assert turn.end()["documents"] == 1
+    left = titles(start(client, query, **key).delivery)
+    assert sorted(given + left) == sorted(titles(whole.delivery)) == ["Deploy process", "Terse answers"]
+
+
+def test_a_turn_in_which_nothing_fits_waits_for_a_tool_result_with_room(client, asked, session):
+    key = {"session_id": session, "project_root": asked.project}
+    turn = start(client, "how do we deploy?", **key, max_prompt_chars=1)
+    assert (turn.fast["endedBy"], turn.delivery, turn.fast["pending"]) == ("settled", None, True)
+    assert turn.tool_result(max_prompt_chars=1)["state"] == "pending"
+    assert client.tool_result(session, max_prompt_chars=1)["state"] == "pending"
+    result = turn.tool_result(max_prompt_chars=10_000)
+    assert (result["state"], titles(result["delivery"])) == ("delivered", ["Deploy process"])
+    outcome = turn.end()
+    assert (outcome["deliveryPoint"], outcome["documents"]) == ("tool_result", 1)
+
+
 def test_the_models_choice_comes_at_a_tool_result_without_what_was_delivered(modelled, model):
     with Client.connect(str(modelled.socket)) as client:
         turn = start(client, "how do we deploy?", session_id="s", project_root=modelled.project)
