@@ -54,11 +54,11 @@ function T.start(options)
 end
 
 --- Asks the turn at a tool result, and keeps the answer.
-function T.ask(tool)
+function T.ask(tool, max_prompt_chars)
   T.result, T.result_error = nil, nil
   T.turn:tool_result(tool, function(err, result)
     T.result_error, T.result = err, result
-  end)
+  end, max_prompt_chars)
 end
 
 --- The titles of the notes in a fast result or a tool result; nil without a delivery.

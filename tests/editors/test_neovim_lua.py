@@ -44,6 +44,21 @@ async def test_turn_without_a_model_delivers_all_at_once_and_ends(herons):
     assert is_open is False
 
 
+async def test_note_beyond_the_prompts_limit_waits_for_a_tool_result_with_room(herons):
+    async with await Neovim.beside(herons) as neovim:
+        await start(neovim, max_prompt_chars=1)
+        fast = await neovim.until("T.fast")
+        states = []
+        for limit in (1, 10_000):
+            await neovim.lua("T.ask(nil, ...)", limit)
+            states.append(await neovim.until("T.result and { T.result.state, T.titles(T.result) }"))
+        await neovim.until("T.counts.ended")
+        outcome = await neovim.lua("return T.outcome")
+    assert (fast["endedBy"], fast.get("delivery"), fast["pending"]) == ("settled", None, True)
+    assert states == [["pending"], ["delivered", ["Heron"]]]
+    assert (outcome["deliveryPoint"], outcome["documents"]) == ("tool_result", 1)
+
+
 async def test_conversation_gets_a_note_once_and_another_gets_it_too(herons):
     titles = "(function() T.turn:wait(5000) return T.titles(T.turn.fast) end)()"
     async with await Neovim.beside(herons) as neovim:
