@@ -67,6 +67,16 @@ export function testApi(): void {
       assert.deepEqual(found, asked.map((title) => [title]));
     });
 
+    it("leaves a note beyond the prompt's limit for a tool result with room", async () => {
+      const turn = memrecall.recall("harbour crane", { sessionId: "no room", maxPromptChars: 1 });
+      const { delivery, pending } = await fast(turn);
+      assert.deepEqual([delivery, pending], [null, true]);
+      assert.equal((await turn.toolResult(undefined, 1)).state, "pending");
+      const result = await turn.toolResult(undefined, 10_000);
+      assert.deepEqual(result.delivery?.documents.map((note) => note.title), ["Harbour crane"]);
+      assert.equal((await turn.outcome).deliveryPoint, "tool_result");
+    });
+
     it("answers a tool result of a turn that is over", async () => {
       const turn = memrecall.recall("harbour crane", { sessionId: "tool" });
       await deliveries(turn);
