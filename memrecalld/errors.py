@@ -13,7 +13,8 @@
             └── AlreadyServed     -32803  another program serves the socket
 
 The text of an error (``str(error)``) says what was expected and what to do next, and is safe to log: it
-holds no path, query or note text. What is meant for the owner's eyes only is an attribute of its own.
+holds no query, nothing of a note and no path of a note or project. What is meant for the owner's eyes only is
+an attribute of its own.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 
 from memrecalld.recall.delivery import DeliveredDocument
 from memrecalld.recall.exchange import EndedBy, ToolResult, ToolResultState
-from memrecalld.recall.outcome import DISCARD_REASONS, Outcome
+from memrecalld.recall.outcome import DiscardReason, Outcome
 from memrecalld.server.messages import METHODS
 from memrecalld.server.messages.base import Envelope
 from memrecalld.server.messages.recall import FastParams, StartResult
@@ -57,7 +57,7 @@ def test_no_message_is_described_that_does_not_exist() -> None:
 
 
 def test_every_reason_and_state_is_described() -> None:
-    for value in (*DISCARD_REASONS, *get_args(EndedBy), *get_args(ToolResultState)):
+    for value in (*get_args(DiscardReason), *get_args(EndedBy), *get_args(ToolResultState)):
         assert f"`{value}`" in TEXT
 
 

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 from memrecalld.client import peer
 from memrecalld.client.channel import Channel, Reply
 from memrecalld.client.errors import CallTimeout, ClientError, DaemonUnavailable, ProtocolError
+from memrecalld.client.link import ENDED, READ_BYTES
 
 if TYPE_CHECKING:
     from memrecalld.client.channel import JsonObject
-
-_ENDED = "the connection to the daemon has ended; connect again"
-_READ_BYTES = 64 * 1024
 
 
 class AwaitedReply(Reply):
@@ -102,7 +100,7 @@ class AsyncLink:
         except TimeoutError:
             raise CallTimeout(f"the daemon reads nothing for {self._call_timeout:g} s") from None
         except OSError:
-            raise DaemonUnavailable(_ENDED) from None
+            raise DaemonUnavailable(ENDED) from None
 
     async def wait(self, reply: AwaitedReply, done: Callable[[], bool]) -> None:
         """Wait until ``done``, which depends on what comes for ``reply``."""
@@ -117,9 +115,9 @@ class AsyncLink:
             raise CallTimeout(f"the daemon did not answer within {self._call_timeout:g} s") from None
 
     async def _receive(self) -> None:
-        failure: ClientError = DaemonUnavailable(_ENDED)
+        failure: ClientError = DaemonUnavailable(ENDED)
         try:
-            while data := await self._reader.read(_READ_BYTES):
+            while data := await self._reader.read(READ_BYTES):
                 if answer := self._channel.feed(data):
                     self._writer.write(answer)
         except ProtocolError as error:

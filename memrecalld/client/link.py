@@ -20,8 +20,8 @@ CONNECT_S = 1.0
 CALL_S = 5.0
 """The daemon answers within 0.1 s; beyond this it hangs."""
 
-_ENDED = "the connection to the daemon has ended; connect again"
-_READ_BYTES = 64 * 1024
+ENDED = "the connection to the daemon has ended; connect again"
+READ_BYTES = 64 * 1024
 
 
 class Link:
@@ -100,17 +100,17 @@ class Link:
             self.close()  # half a message may be out
             raise CallTimeout(f"the daemon reads nothing for {self._call_timeout:g} s") from None
         except OSError:
-            raise DaemonUnavailable(_ENDED) from None  # what it said before can still be read
+            raise DaemonUnavailable(ENDED) from None  # what it said before can still be read
 
     def _receive(self, remaining: float, timeout: float) -> bytes:
         try:
             self._sock.settimeout(remaining)
-            data = self._sock.recv(_READ_BYTES)
+            data = self._sock.recv(READ_BYTES)
         except (TimeoutError, BlockingIOError):  # with 0 s the socket does not block
             raise CallTimeout(f"the daemon did not answer within {timeout:g} s") from None
         except OSError:
             data = b""
         if not data:
             self.close()
-            raise DaemonUnavailable(_ENDED)
+            raise DaemonUnavailable(ENDED)
         return data

@@ -38,7 +38,7 @@ MAX_OPEN_TURNS: Final = HELD_SESSIONS
 """Beyond, the oldest detached turn expires; without one, no turn can be opened."""
 
 
-class Catalog(Protocol):
+class Notes(Protocol):
     """The notes on disk."""
 
     def pool(
@@ -79,16 +79,16 @@ class Engine:
     def __init__(
         self,
         *,
-        catalog: Catalog,
+        notes: Notes,
         selection: Selection | None,
         store: DeliveredStore,
         clock: Clock,
         telemetry: Telemetry,
         observer: Observer | None = None,
     ) -> None:
-        self.catalog = catalog
         self.selection = selection
         self.telemetry = telemetry
+        self._notes = notes
         self._store = store
         self._clock = clock
         self._observer = observer
@@ -223,7 +223,7 @@ class Engine:
                 ]
             )
 
-        self.catalog.pool(project_root, frozenset(), rank, whole=True)
+        self._notes.pool(project_root, frozenset(), rank, whole=True)
 
     def session(self, key: SessionKey) -> Session:
         """The record of a session, for reading; one that is not held is as its last turn left it."""
@@ -253,7 +253,7 @@ class Engine:
                 turn.finish("failed", prompt_discarded=True)
                 raise
 
-        self.catalog.pool(turn.request.project_root, turn.request.exclude_layouts, ready)
+        self._notes.pool(turn.request.project_root, turn.request.exclude_layouts, ready)
 
     def select(self, turn: Turn, query: str, manifest: Manifest, done: Done) -> Callable[[], None]:
         if self.selection is None:  # the configuration took it away while the notes were read
@@ -285,7 +285,7 @@ class Engine:
         return cancel
 
     def reread(self, documents: Sequence[Document], done: Callable[[list[Document] | None], None]) -> None:
-        self.catalog.reread(documents, done)
+        self._notes.reread(documents, done)
 
     def ended(self, turn: Turn, outcome: Outcome) -> None:
         session = turn.session

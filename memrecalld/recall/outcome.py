@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
@@ -23,8 +23,6 @@ DiscardReason = Literal[
     "expired",
     "failed",
 ]
-
-DISCARD_REASONS: Final[tuple[str, ...]] = DiscardReason.__args__  # type: ignore[attr-defined]
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -137,7 +137,7 @@ async def _serve(
     observers = Observers()
     telemetry = Telemetry()
     engine = Engine(
-        catalog=library,
+        notes=library,
         selection=configuration.selection,
         store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count),
         clock=clock,

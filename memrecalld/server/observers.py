@@ -5,6 +5,8 @@ They get what a list shows of a note and why it matched, never its body, and nev
 
 from __future__ import annotations
 
+from typing import Literal
+
 from memrecalld.recall.delivery import DeliveredDocument, Delivery, DocumentSummary
 from memrecalld.recall.exchange import RecallRequest
 from memrecalld.recall.outcome import Outcome
@@ -37,35 +39,34 @@ class Observers:
     def handed_over(
         self, key: SessionKey, request: RecallRequest, turn_id: str, delivery: Delivery | None
     ) -> None:
-        if not self._connections:
-            return
-        self._tell(
-            ObservedParams(
-                session_id=key.session_id,
-                agent_id=key.agent_id,
-                turn_id=turn_id,
-                project_root=request.project_root,
-                event="fast" if delivery is None else delivery.phase,
-                documents=[] if delivery is None else [_without_body(each) for each in delivery.documents],
-            )
-        )
+        if self._connections:
+            event = "fast" if delivery is None else delivery.phase
+            documents = [] if delivery is None else [_without_body(each) for each in delivery.documents]
+            self._tell(key, request, turn_id, event=event, documents=documents)
 
     def ended(self, key: SessionKey, request: RecallRequest, outcome: Outcome) -> None:
-        if not self._connections:
-            return
-        self._tell(
-            ObservedParams(
-                session_id=key.session_id,
-                agent_id=key.agent_id,
-                turn_id=outcome.turn_id,
-                project_root=request.project_root,
-                event="ended",
-                documents=[],
-                outcome=outcome,
-            )
-        )
+        if self._connections:
+            self._tell(key, request, outcome.turn_id, event="ended", documents=[], outcome=outcome)
 
-    def _tell(self, params: ObservedParams) -> None:
+    def _tell(
+        self,
+        key: SessionKey,
+        request: RecallRequest,
+        turn_id: str,
+        *,
+        event: Literal["fast", "refined", "ended"],
+        documents: list[ObservedDocument],
+        outcome: Outcome | None = None,
+    ) -> None:
+        params = ObservedParams(
+            session_id=key.session_id,
+            agent_id=key.agent_id,
+            turn_id=turn_id,
+            project_root=request.project_root,
+            event=event,
+            documents=documents,
+            outcome=outcome,
+        )
         for connection in self._connections:
             connection.protocol.notify("recall/observed", params)
 

@@ -326,7 +326,7 @@ class World:
 
     def _engine(self, model: bool) -> Engine:
         return Engine(
-            catalog=self.catalog,
+            notes=self.catalog,
             selection=self.model if model else None,
             store=self.store,
             clock=self.clock,
