@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrecalld.recall.session import SessionKey
-from memrecalld.recall.store import RETRY_S, open_store
+from memrecalld.recall.store import RETRY_S, SQLiteStore
 from memrecalld.telemetry import Telemetry
 from tests.recall.world import FakeClock
 
@@ -74,7 +74,7 @@ def test_a_store_that_cannot_write_is_a_trouble_until_it_can(tmp_path: Path) -> 
     folder = tmp_path / "state"
     folder.mkdir()
     folder.chmod(0o777)
-    store = open_store(folder / "sessions.sqlite", clock, telemetry.count)
+    store = SQLiteStore(folder / "sessions.sqlite", clock, telemetry.count)
     assert telemetry.troubles == ["state-in-memory"]
     store.put(SessionKey("s", ""), {b"i" * 16: b"c" * 16})
     assert telemetry.troubles == ["state-in-memory"]
@@ -83,6 +83,6 @@ def test_a_store_that_cannot_write_is_a_trouble_until_it_can(tmp_path: Path) -> 
     store.put(SessionKey("s", ""), {b"j" * 16: b"c" * 16})
     assert telemetry.troubles == []
     store.close()
-    again = open_store(folder / "sessions.sqlite", clock, telemetry.count)
+    again = SQLiteStore(folder / "sessions.sqlite", clock, telemetry.count)
     assert set(again.load(SessionKey("s", ""))) == {b"i" * 16, b"j" * 16}
     again.close()

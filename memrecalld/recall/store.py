@@ -61,16 +61,12 @@ _DAY_NS: Final = 86_400_000_000_000
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-def open_store(path: Path, clock: Clock, count: Callable[[str], None]) -> SQLiteStore:
-    """The store in the file at ``path``, which need not be usable now. ``count`` is told of failures."""
-    return SQLiteStore(path, clock, count)
-
-
 class SQLiteStore:
     """A store in a database. While that cannot be written, what is new is kept in memory, and written once it
     can; both is said once. A damaged file is set aside."""
 
     def __init__(self, path: Path, clock: Clock, count: Callable[[str], None]) -> None:
+        """The file at ``path`` need not be usable now. ``count`` is told of failures."""
         self._path = path
         self._clock = clock
         self._count = count

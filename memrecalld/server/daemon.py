@@ -49,7 +49,7 @@ class Daemon:
         self.catalog = catalog
         self.library = library
         self.observers = observers
-        self.client_selection: ClientSelection | None = client_selection
+        self.client_selection = client_selection
         self.started = time.monotonic()
         self._listener = listener
         self._configuration = configuration

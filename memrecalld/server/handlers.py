@@ -88,8 +88,7 @@ class Handlers:
         """Nothing more comes from the client: its attached turns end."""
         self._engine.disconnect(self._connection)
         self._host.observers.discard(self._connection)
-        if self._host.client_selection is not None:
-            self._host.client_selection.discard(self._connection)
+        self._host.client_selection.discard(self._connection)
 
     def count(self, event: str) -> None:
         """Something happened to the connection that the daemon's status is to show."""
@@ -104,7 +103,7 @@ class Handlers:
         ours = options.memrecall if options is not None else None
         if ours is not None and ours.observe:
             self._host.observers.add(self._connection)
-        if ours is not None and ours.selector and self._host.client_selection is not None:
+        if ours is not None and ours.selector:
             self._host.client_selection.add(self._connection)
         result = types.InitializeResult(
             server_info=types.ServerInfo(name="memrecalld", version=memrecalld.__version__),

@@ -18,8 +18,8 @@ class Host(Protocol):
     catalog: Catalog
     library: Library
     observers: Observers
-    client_selection: ClientSelection | None
-    """Where the configuration leaves the choice to a client's model."""
+    client_selection: ClientSelection
+    """Who offered to choose; asked where the configuration leaves the choice to a client's model."""
     started: float
     """``time.monotonic()`` at the start of the daemon."""
 

@@ -26,7 +26,7 @@ from memrecalld.memory.watcher import Watcher
 from memrecalld.recall.clock import LoopClock
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
-from memrecalld.recall.store import open_store
+from memrecalld.recall.store import SQLiteStore
 from memrecalld.selectors import make_selector
 from memrecalld.server import faults
 from memrecalld.server.activation import passed_socket
@@ -139,7 +139,7 @@ async def _serve(
     engine = Engine(
         notes=library,
         selection=configuration.selection,
-        store=open_store(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count),
+        store=SQLiteStore(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count),
         clock=clock,
         telemetry=telemetry,
         observer=observers,

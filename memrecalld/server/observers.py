@@ -25,9 +25,6 @@ class Observers:
     def __init__(self) -> None:
         self._connections: set[Connection] = set()
 
-    def __len__(self) -> int:
-        return len(self._connections)
-
     def add(self, connection: Connection) -> None:
         """The connection sees what happens from now on."""
         self._connections.add(connection)
