@@ -8,6 +8,7 @@ average), and the pairs of grammar are left out:
   are grammar as often as not (``能``), and a pair with one counts a little.
 - Korean hangs its grammar on the end of a word, from where it is taken off before the word is cut into pairs.
 - Pairs and words that every question has (``怎么``, ``어떻게``) count nothing.
+- English words spelt by their sound (``デプロイ``) are looked for in English too.
 
 A word should count as one, whatever its length, so a stretch of pairs shares what its words are worth.
 """
@@ -19,6 +20,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal
+
+from memrecalld.ranking.loanwords import english_words
 
 _Script = Literal["han", "hiragana", "katakana", "hangul"]
 
@@ -99,6 +102,17 @@ def document_pairs(runs: Iterable[str]) -> set[str]:
     """The pairs of ``runs`` that a query may look for. A run is letters of these scripts alone, in NFKC."""
     letters = " ".join(runs)
     return set(filter(_share, set(map(operator.add, letters, letters[1:]))))
+
+
+def query_loanwords(run: str) -> list[str]:
+    """The English words that ``run`` spells by their sound."""
+    spelt = groupby(_without_generic_pairs(_without_korean_grammar(run)), _script)
+    return [
+        word
+        for script, letters in spelt
+        if script in {"hangul", "katakana"}
+        for word in english_words("".join(letters))
+    ]
 
 
 def query_pairs(run: str) -> list[tuple[str, int]]:

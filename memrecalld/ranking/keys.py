@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from memrecalld.memory.document import Document, nfkc
-from memrecalld.ranking.cjk import document_pairs, query_pairs
+from memrecalld.ranking.cjk import document_pairs, query_loanwords, query_pairs
 from memrecalld.ranking.identifiers import chunks, runs, separate, take_apart
 from memrecalld.ranking.inflection import root, singular
 from memrecalld.ranking.scorer import TYPE_KEYWORDS
@@ -45,14 +45,17 @@ OTHER_STYLE: Final = 95
 SINGULAR: Final = 90
 ROOT: Final = 75
 
-# Percent of the weight of a word of its own.
+# Percent of the weight of a word of its own. English words that Korean and Japanese spell by their sound are
+# half of it: at more, questions in these languages about any software recalled notes.
 WORD_SHARE: Final = 100
 PART_SHARE: Final = 50
+LOAN_SHARE: Final = 50
 LIGHT_SHARE: Final = 15
 
 # Percent of its weight for which a term counts that no note holds. In a language that inflects more than
 # English the notes may hold another form of the word; a pair of letters may span a border of words; a name
-# that nobody wrote down is still there in its parts; and a word for a type is answered by notes of the type.
+# that nobody wrote down is still there in its parts, and an English word in the pairs that spell it; a word
+# for a type is answered by notes of the type.
 UNKNOWN_WORD: Final = 100
 UNKNOWN_INFLECTED: Final = 55
 UNKNOWN_PAIR: Final = 70
@@ -186,6 +189,9 @@ def _terms(parts: Sequence[str]) -> Iterator[Term]:
             if run:
                 for pair, share in query_pairs(run):
                     yield Term(pair, ((EXACT, (pair,)),), share, UNKNOWN_PAIR)
+                for word in query_loanwords(run):
+                    for term in _word_terms(word, LOAN_SHARE, english=True):
+                        yield msgspec.structs.replace(term, unknown=UNKNOWN_NAME)
             else:
                 yield from _name_terms(written, english=english, shouted=shouted)
 

@@ -84,7 +84,7 @@ noch nochmal nun nur nö ob obwohl oder ohne oje ok okay okidoki pass passt paus
 prost quatsch respekt richtig ruhig sag sagen schade schau scheint schluss schnell schon schön schöne
 schönen schönes sehr sei sein seine seinem seinen seiner seit seitdem selbst servus sich sicher sie siehe
 sind sobald sofort sogar solche soll sollen sollte sondern sonst sorry soweit sowie spinnst spitze später
-statt stimmt stopp super tag tage tausend tja toll top traurig trotz tschau tschüss tun tut und uns unser
+statt stimmt stopp super tage tausend tja toll top traurig trotz tschau tschüss tun tut und uns unser
 unsere unserem unseren unserer unsinn unter ups vergiss verstanden versteh verstehe verzeihung viel viele
 vielen vielleicht vier vom von vor vorher wann war waren warst warte warum weil weiter weitermachen weiß
 welche welchem welchen welcher welches wem wen wenig wenn wer werde werden weshalb wessen wie wieder wieso
@@ -187,7 +187,7 @@ LIGHT_WORDS: Final = frozenset(_LIGHT.split())
 _ENGLISH_WORDS: Final = frozenset(_ENGLISH.split())
 _OTHER_WORDS: Final = frozenset(" ".join((_GERMAN, _FRENCH, _SPANISH, _RUSSIAN, _GREEK)).split())
 
-FOREIGN_FUNCTION_WORDS: Final = frozenset({"bin", "comment", "dos", "fast", "todo"})
+FOREIGN_FUNCTION_WORDS: Final = frozenset({"bin", "comment", "dos", "fast", "tag", "todo"})
 """Function words of another language that are terms of software in English: none in a query in English."""
 
 FUNCTION_WORDS: Final = (_ENGLISH_WORDS | _OTHER_WORDS) - LIGHT_WORDS

@@ -84,6 +84,7 @@ SIGNALS: Final = (
     Signal("generic pairs", ((cjk, "_GENERIC_PAIRS", frozenset()),)),
     Signal("Han grammar", ((cjk, "_HAN_GRAMMAR", frozenset()), (cjk, "_HAN_AMBIGUOUS", frozenset()))),
     Signal("Korean grammar", ((cjk, "_without_korean_grammar", _as_written),)),
+    Signal("English spelt by its sound", ((keys, "query_loanwords", lambda run: []),)),
     Signal("loose pairs", ((cjk, "LOOSE", 0),)),
     Signal(
         "a stretch is a few words",

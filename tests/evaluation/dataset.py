@@ -33,6 +33,9 @@ made, by those who made it, to decide what the corpus has too few queries for.""
 NAME_ALONE: Final = "name-alone"
 """The category of the queries that hold nothing but a name which all notes hold."""
 
+SPELT: Final = "answered, spelt by their sound"
+"""The category of development queries that ask for an English note by such words alone."""
+
 NOTHING_TO_RECALL: Final = frozenset({"small-talk", "no-result", NAME_ALONE})
 """The categories in which silence is right."""
 

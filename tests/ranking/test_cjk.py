@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrecalld.ranking.cjk import LOOSE, WORD, document_pairs, query_pairs
+from memrecalld.ranking.cjk import LOOSE, WORD, document_pairs, query_loanwords, query_pairs
 from tests.ranking.notes import STEADY
 
 
@@ -34,6 +34,24 @@ def pairs(run: str) -> list[str]:
 )
 def test_pairs_of_a_question(run: str, expected: list[str]) -> None:
     assert pairs(run) == expected
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ("업데이트하면", ["update"]),
+        ("카탈로그", ["catalog"]),
+        ("게임서버에서", ["game", "server"]),
+        ("ゲームサーバーの", ["game", "server"]),
+        ("最新のデプロイ手順", ["deploy"]),
+        ("블로그", []),
+        ("テレビ", []),
+        ("배포는", []),
+        ("部署流程", []),
+    ],
+)
+def test_english_words_spelt_by_their_sound(run: str, expected: list[str]) -> None:
+    assert query_loanwords(run) == expected
 
 
 def test_a_word_counts_as_one_whatever_its_length() -> None:

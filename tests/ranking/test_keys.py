@@ -112,6 +112,8 @@ def test_a_missing_word_counts_less_in_a_language_that_inflects(query: str) -> N
 def test_a_word_of_another_language_that_is_a_term_in_english_counts_in_english_only() -> None:
     assert terms("comment every line") == ["comment", "line"]
     assert terms("comment ça marche") == ["marche"]
+    assert terms("which git tag") == ["git", "tag"]
+    assert terms("guten Tag") == []
 
 
 def test_light_words_do_not_carry() -> None:

@@ -257,6 +257,14 @@ def test_a_word_for_a_type_that_no_note_holds_is_not_missed() -> None:
     assert recalled(notes, "feedback rules") == []
 
 
+def test_a_word_spelt_by_its_sound_finds_an_english_note_beside_a_name() -> None:
+    notes = titled("Addressables: catalog updates", *(f"topic{number}" for number in range(40)))
+    assert recalled(notes, "Addressables 카탈로그 업데이트 다운로드") == ["Addressables: catalog updates"]
+    assert recalled(notes, "Addressables カタログ アップデート ダウンロード") == [
+        "Addressables: catalog updates"
+    ]
+
+
 def test_newer_first_then_input_order_on_ties_and_the_future_counts_as_now() -> None:
     notes = [
         note("old", body="heron", modified_ns=NOW_NS - 9 * DAY_NS, type="feedback"),
