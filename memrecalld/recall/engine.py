@@ -18,6 +18,7 @@ from memrecalld.recall.observation import ObservedListener, Observer, observed_a
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.pool import Pool
 from memrecalld.recall.session import DeliveredStore, Session, SessionKey
+from memrecalld.recall.sessions import HELD_SESSIONS, Sessions
 from memrecalld.recall.turn import Turn
 from memrecalld.telemetry import Telemetry
 
@@ -26,13 +27,6 @@ DETACHED_TURN_S: Final = 30 * 60.0
 
 SELECTION_S: Final = 30.0
 """A selector that has not answered by then has failed."""
-
-HELD_SESSIONS: Final = 2_048
-"""Sessions kept in memory. Beyond, the least recently used without an open turn is dropped; its delivered set
-stays in the store."""
-
-HELD_SESSION_S: Final = 3_600.0
-"""A session that was not used for so long is dropped from memory, too."""
 
 MAX_OPEN_TURNS: Final = HELD_SESSIONS
 """Beyond, the oldest detached turn expires; without one, no turn can be opened."""
@@ -89,11 +83,10 @@ class Engine:
         self.selection = selection
         self.telemetry = telemetry
         self._notes = notes
-        self._store = store
         self._clock = clock
         self._observer = observer
-        self._sessions: dict[SessionKey, Session] = {}
         self._turns: dict[SessionKey, Turn] = {}
+        self._sessions = Sessions(store, clock, kept=self._turns)
         self._owners: dict[str, object] = {}
         self._expiry: dict[str, Timer] = {}
 
@@ -107,7 +100,7 @@ class Engine:
         if (earlier := self._turns.get(key)) is not None:
             earlier.finish("new_query")
         self._make_room()
-        session = self._session(key)
+        session = self._sessions.use(key)
         session.last_ended = None
         session.remember_tools(request.recent_tools)
         if self._observer is not None:
@@ -151,7 +144,7 @@ class Engine:
         if turn is not None:
             self._check_owner(turn, owner)
         if tool_name:
-            self._session(key).remember_tools([tool_name])
+            self._sessions.use(key).remember_tools([tool_name])
         if turn is None:
             answer(self._last_state(key, turn_id), None)
             return
@@ -169,7 +162,7 @@ class Engine:
         """The context was cleared or compacted: end the turn, and forget what was delivered."""
         if (turn := self._turns.get(key)) is not None:
             turn.finish("reset")
-        session = self._session(key)
+        session = self._sessions.use(key)
         session.last_ended = None
         session.delivered.clear()
 
@@ -227,7 +220,7 @@ class Engine:
 
     def session(self, key: SessionKey) -> Session:
         """The record of a session, for reading; one that is not held is as its last turn left it."""
-        return self._sessions.get(key) or Session(key, self._store)
+        return self._sessions.peek(key)
 
     @property
     def session_count(self) -> int:
@@ -301,27 +294,6 @@ class Engine:
 
     # The parts ------------------------------------------------------------------------------------
 
-    def _session(self, key: SessionKey) -> Session:
-        session = self._sessions.pop(key, None)
-        if session is None:
-            session = Session(key, self._store)
-            self._drop_idle_sessions()
-        session.used = self._clock.monotonic()
-        self._sessions[key] = session  # most recent last
-        return session
-
-    def _drop_idle_sessions(self) -> None:
-        surplus = len(self._sessions) - HELD_SESSIONS + 1
-        oldest = self._clock.monotonic() - HELD_SESSION_S
-        idle: list[SessionKey] = []
-        for key, session in self._sessions.items():
-            if len(idle) >= surplus and session.used > oldest:
-                break
-            if key not in self._turns:
-                idle.append(key)
-        for key in idle:
-            del self._sessions[key]
-
     def _make_room(self) -> None:
         if len(self._turns) < MAX_OPEN_TURNS:
             return
@@ -339,7 +311,7 @@ class Engine:
 
     def _last_state(self, key: SessionKey, turn_id: str | None) -> ToolResult:
         """What a tool result hears when no turn is open: why the last one ended empty-handed, or ``none``."""
-        session = self._sessions.get(key)
+        session = self._sessions.held(key)
         if session is not None and session.last_ended is not None:
             last_id, state = session.last_ended
             if turn_id in {None, last_id}:

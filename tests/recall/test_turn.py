@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memrecalld.errors import ProjectMemoryError, TooManyTurns, TurnNotYours
-from memrecalld.recall.engine import HELD_SESSION_S
 from memrecalld.recall.session import SessionKey
+from memrecalld.recall.sessions import HELD_SESSION_S
 from memrecalld.recall.turn import READ_ON_S
 from tests.recall.world import World, names, note
 
@@ -555,7 +555,7 @@ def test_ended_turn_remembers_no_query(world: World) -> None:
 def test_sessions_in_memory_are_bounded_by_count_and_by_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memrecalld.recall.engine.HELD_SESSIONS", 5)
+    monkeypatch.setattr("memrecalld.recall.sessions.HELD_SESSIONS", 5)
     for number in range(8):
         world.engine.reset(SessionKey(f"s{number}", ""))
     assert world.engine.session_count == 5
@@ -565,7 +565,7 @@ def test_sessions_in_memory_are_bounded_by_count_and_by_time(
 
 
 def test_session_with_an_open_turn_stays_in_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memrecalld.recall.engine.HELD_SESSIONS", 3)
+    monkeypatch.setattr("memrecalld.recall.sessions.HELD_SESSIONS", 3)
     client = world.start("deploy", session="open")
     for number in range(8):
         world.engine.reset(SessionKey(f"s{number}", ""))
