@@ -54,20 +54,15 @@ LIGHT_SHARE: Final = 15
 
 # Percent of its weight for which a term counts that no note holds. In a language that inflects more than
 # English the notes may hold another form of the word; a pair of letters may span a border of words; a name
-# that nobody wrote down is still there in its parts, and an English word in the pairs that spell it; a word
-# for a type is answered by notes of the type.
+# that nobody wrote down is still there in its parts or pairs; and notes of a type answer a word for it.
 UNKNOWN_WORD: Final = 100
 UNKNOWN_INFLECTED: Final = 55
 UNKNOWN_PAIR: Final = 70
 UNKNOWN_NAME: Final = 0
 UNKNOWN_TYPE: Final = 0
-
 _TYPE_WORDS: Final = frozenset[str]().union(*TYPE_KEYWORDS.values())
-
 _CACHED_CHUNKS: Final = 65_536
-
 _LAST_LATIN: Final = "\u024f"
-
 _SINGULAR_MARK: Final = "~"
 _ROOT_MARK: Final = "^"
 
