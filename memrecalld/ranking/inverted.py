@@ -8,13 +8,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from memrecalld.memory.document import Document
+from memrecalld.ranking.occurrences import FIELD_BITS, Occurrences, Sparse, united
 from memrecalld.ranking.postings import Postings
 from memrecalld.ranking.scorer import TYPE_KEYWORDS
 from memrecalld.ranking.slots import FIRST_CAPACITY, Slots, doubled
@@ -30,25 +31,6 @@ _TYPE_CODES: Final = {note_type: code for code, note_type in enumerate(NOTE_TYPE
 MAX_TIME_NS: Final = 2**63 - 1
 """What 64 bits hold: times until the year 2262, and back to 1677. Those beyond count as the last within."""
 
-FIELD_BITS: Final = 3
-"""Bits of a posting that hold the field mask; those above hold the document's ordinal, below 2**29."""
-
-_FIELDS: Final = np.uint16((1 << FIELD_BITS) - 1)
-
-_SPARSE: Final = 16
-"""Where a term has so many times fewer postings than there are documents, sorting them is less work than
-looking at a mark of every document."""
-
-
-class Occurrences(NamedTuple):
-    """Where some groups of keys occur."""
-
-    ordinals: NDArray[np.intp]
-    """Of the documents with any of the keys, each once; as many as they are, so is the document frequency."""
-    masks: NDArray[np.uint16]
-    """For each of these documents, the fields that hold any key of the first group in the lowest
-    ``FIELD_BITS``, of the second group in the next, and so on."""
-
 
 class InvertedIndex:
     """The documents of one memory folder by their keys; a sequence in the order of their relative paths.
@@ -60,7 +42,6 @@ class InvertedIndex:
     __slots__ = (
         "_document_keys",
         "_documents",
-        "_marks",
         "_ordinals",
         "_places",
         "_postings",
@@ -75,8 +56,6 @@ class InvertedIndex:
         self._ordinals = array("I")
         self._times: NDArray[np.int64] = np.empty(FIRST_CAPACITY, np.int64)
         self._types: NDArray[np.uint8] = np.empty(FIRST_CAPACITY, np.uint8)
-        self._marks: NDArray[np.uint16] = np.zeros(FIRST_CAPACITY, np.uint16)
-        """All zero between any two calls."""
         self._places: NDArray[np.intp] | None = None
         """``None``: not counted since the last insertion or removal."""
         self._postings = Postings()
@@ -99,7 +78,6 @@ class InvertedIndex:
         if ordinal == len(self._times):
             self._times = doubled(self._times)
             self._types = doubled(self._types)
-            self._marks = np.zeros(len(self._times), np.uint16)
         self._describe(ordinal, document)
         highest = ordinal == self.capacity - 1
         self._postings.add(self._document_keys(document).items(), ordinal << FIELD_BITS, highest=highest)
@@ -131,31 +109,13 @@ class InvertedIndex:
 
     def occurrences(self, groups: Sequence[Collection[str]]) -> Occurrences:
         """The documents that hold any of the keys of at most five ``groups``."""
-        parts: list[tuple[NDArray[np.intp], NDArray[np.uint16]]] = []
-        for number, keys in enumerate(groups):
-            for key in keys:
-                postings = self._postings.get(key)
-                if postings is not None:
-                    masks = postings.astype(np.uint16)
-                    masks &= _FIELDS
-                    masks <<= np.uint16(number * FIELD_BITS)
-                    parts.append((np.right_shift(postings, FIELD_BITS, dtype=np.intp), masks))
-        if not parts:
-            return _NOWHERE
-        if len(parts) == 1:
-            return Occurrences(*parts[0])
-        marks = self._marks
-        ordinals, masks = parts[0]
-        marks[ordinals] = masks
-        for ordinals, masks in parts[1:]:
-            marks[ordinals] |= masks
-        if sum(len(ordinals) for ordinals, _ in parts) * _SPARSE < self.capacity:
-            ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in parts]))
-        else:
-            ordinals = np.flatnonzero(marks[: self.capacity] != 0)  # of booleans it is much faster
-        united = marks[ordinals]
-        marks[ordinals] = 0
-        return Occurrences(ordinals, united)
+        parts = [
+            Sparse(postings, FIELD_BITS, number)
+            for number, keys in enumerate(groups)
+            for postings in map(self._postings.get, keys)
+            if postings is not None
+        ]
+        return united(parts, self.capacity)
 
     def masks(self, document: Document, keys: Iterable[str]) -> dict[str, int] | None:
         """Those of ``keys`` that ``document`` is filed under, with the fields that hold them.
@@ -224,6 +184,3 @@ class InvertedIndex:
         base = ordinal << FIELD_BITS
         self._postings.remove(before.items() - after.items(), base)
         self._postings.add(after.items() - before.items(), base)
-
-
-_NOWHERE: Final = Occurrences(np.empty(0, np.intp), np.empty(0, np.uint16))

@@ -9,17 +9,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memrecalld.ranking.inverted import FIELD_BITS, NOTE_TYPES, InvertedIndex, Occurrences
+from memrecalld.ranking.inverted import NOTE_TYPES, InvertedIndex
 from memrecalld.ranking.keys import Query, Term, document_keys
+from memrecalld.ranking.occurrences import FIELD_BITS, Occurrences
 from memrecalld.ranking.ranker import FIELD_EVIDENCE, FIELD_POINTS, PERCENT, SCALE, Weights, weigh
 from memrecalld.ranking.scorer import Ranked
 from memrecalld.ranking.search import Keep, Scores, best
 
 _EVIDENCE: Final = 1 << 24
 """What a thousandth of evidence counts beside one of score, of which 64 terms give no more than 2**20."""
-
-_NONE: Final = np.empty(0, np.intp)
-_NOTHING: Final = np.empty(0, np.float64)
 
 
 class RankerIndex(InvertedIndex):
@@ -39,7 +37,7 @@ class Retrieval:
         self._indexes = indexes
         self._query = query
         self._held = [[index.occurrences(_groups(term)) for term in query.terms] for index in indexes]
-        counts = [sum(len(each.ordinals) for each in term) for term in zip(*self._held, strict=True)]
+        counts = [sum(each.frequency for each in term) for term in zip(*self._held, strict=True)]
         notes = sum(map(len, indexes)) + unindexed
         self.weights: Weights = weigh(query, counts or [0] * len(query.terms), notes)
 
@@ -50,13 +48,9 @@ class Retrieval:
 
     def _recalled(self, index: RankerIndex, held: Sequence[Occurrences]) -> Scores:
         """What is recalled from one index."""
-        ordinals = np.concatenate([_NONE, *(each.ordinals for each in held)])
-        shares = [
-            _shares(term, weight).take(each.masks)
-            for term, weight, each in zip(self._query.terms, self.weights.terms, held, strict=True)
-        ]
-        # One pass that adds up both, since each sum is far below where a float counts every whole number.
-        sums = np.bincount(ordinals, np.concatenate([_NOTHING, *shares]), index.capacity).astype(np.int64)
+        sums = np.zeros(index.capacity, np.int64)
+        for term, weight, each in zip(self._query.terms, self.weights.terms, held, strict=True):
+            each.add(_shares(term, weight), sums)
         recalled = np.flatnonzero(sums >= self.weights.needed * _EVIDENCE)
         boosts = np.array([self.weights.boosts[note_type] for note_type in NOTE_TYPES])
         return Scores(index, recalled, sums[recalled] % _EVIDENCE + boosts[index.types[recalled]])
@@ -68,7 +62,7 @@ def _groups(term: Term) -> list[tuple[str, ...]]:
 
 @lru_cache
 def _strengths(qualities: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Points and evidence, in thousandths, by the masks of ``Occurrences``: the best of a term's forms.
+    """Points and evidence, in thousandths, by the masks of ``occurrences``: the best of a term's forms.
 
     ``qualities`` are those of the forms, in percent of an exact match.
     """
@@ -82,9 +76,9 @@ def _strengths(qualities: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[n
     return points, evidence
 
 
-def _shares(term: Term, weight: int) -> NDArray[np.float64]:
-    """What a note gains by holding ``term``, by the masks of ``Occurrences``: ``_EVIDENCE`` for each
+def _shares(term: Term, weight: int) -> NDArray[np.int64]:
+    """What a note gains by holding ``term``, by the masks of ``occurrences``: ``_EVIDENCE`` for each
     thousandth of evidence, and one for each of score."""
     points, proof = _strengths(tuple(quality for quality, _ in term.forms))
     evidence = weight * proof // SCALE if term.carries else 0
-    return (weight * points // SCALE + evidence * _EVIDENCE).astype(np.float64)
+    return weight * points // SCALE + evidence * _EVIDENCE

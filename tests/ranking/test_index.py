@@ -8,13 +8,14 @@ import tracemalloc
 from itertools import accumulate
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memrecalld.memory.document import Document
-from memrecalld.ranking.inverted import FIELD_BITS
 from memrecalld.ranking.keys import BODY, DESCRIPTION, TITLE, document_keys, query_terms
+from memrecalld.ranking.occurrences import FIELD_BITS
 from memrecalld.ranking.retrieval import RankerIndex
 from memrecalld.ranking.search import recent
 from tests.ranking.folders import Folder, assert_equal_to_ranker, everything, found, pool
@@ -172,18 +173,23 @@ def test_occurrences_tell_for_each_group_of_keys_which_fields_hold_one(others):
     notes = [note("deploy", "", "deploy"), note("", "retry"), note("lunch"), note("backoff", "", "retry")]
     filler = [note(f"other{number}") for number in range(others)]
     index = Folder([*notes, *filler]).index
-    for _ in range(2):  # what one question marks is not there at the next
-        ordinals, masks = index.occurrences([("deploy", "retry"), ("absent",), ("backoff", "retry")])
-        third = 2 * FIELD_BITS
-        assert {
-            index.document(ordinal): mask for ordinal, mask in zip(ordinals, masks.tolist(), strict=True)
-        } == {
-            notes[0]: TITLE | BODY,
-            notes[1]: DESCRIPTION | DESCRIPTION << third,
-            notes[3]: BODY | (TITLE | BODY) << third,
-        }
-    assert len(index.occurrences([("absent",)]).ordinals) == 0
-    assert len(index.occurrences([]).ordinals) == 0
+    second, third = FIELD_BITS, 2 * FIELD_BITS
+
+    def masks(*groups):
+        held = index.occurrences(groups)
+        sums = np.zeros(index.capacity, np.int64)
+        held.add(np.arange(1 << third + FIELD_BITS), sums)
+        assert held.frequency == np.count_nonzero(sums)
+        return {index.document(ordinal): sums[ordinal] for ordinal in np.flatnonzero(sums)}
+
+    assert masks(("deploy", "retry"), ("absent",), ("backoff", "retry")) == {
+        notes[0]: TITLE | BODY,
+        notes[1]: DESCRIPTION | DESCRIPTION << third,
+        notes[3]: BODY | (TITLE | BODY) << third,
+    }
+    assert masks(("absent",), ("backoff",)) == {notes[3]: TITLE << second}
+    assert masks(("absent",)) == {}
+    assert masks() == {}
 
 
 @STEADY
@@ -228,7 +234,7 @@ def test_notes_that_come_and_go_leave_nothing_behind():
     assert after - before < 20_000
     assert len(index) == 0
     assert index.capacity == 1
-    assert len(index.occurrences([("部署", "words")]).ordinals) == 0
+    assert index.occurrences([("部署", "words")]).frequency == 0
 
 
 def test_notes_are_no_work_for_the_garbage_collector():
