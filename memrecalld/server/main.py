@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -155,6 +156,8 @@ async def _serve(
         clock=clock,
         manager=manager,
     )
+    # What is there by now stays. To look through it for garbage would hold up every client for 60 ms or more.
+    gc.freeze()
     await daemon.serve(signals)
     await configuration.close()
 

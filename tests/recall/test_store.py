@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from memrecalld.recall import backlog, store
+from memrecalld.recall import backlog, maintenance, store
 from memrecalld.recall.session import DeliveredSet, SessionKey
 from memrecalld.recall.store import SQLiteStore
 from tests.recall.world import FakeClock, note
+from tests.support.polling import poll
 
 DAY_S = 86_400
 
@@ -89,15 +92,15 @@ def test_what_was_delivered_outlives_the_process(world: World) -> None:
 
 def test_a_session_is_forgotten_after_ninety_later_days_of_use(world: World) -> None:
     world.give("old", 1)
-    for day in range(1, store.KEPT_DAYS + 1):
+    for day in range(1, maintenance.KEPT_DAYS + 1):
         world.clock.day += 1
         world.give("in use", day)
-        if day < store.KEPT_DAYS:
+        if day < maintenance.KEPT_DAYS:
             world.restart()
             assert world.has("old") == {1}
     world.restart()
     assert world.has("old") == set()
-    assert world.has("in use") == set(range(1, store.KEPT_DAYS + 1))
+    assert world.has("in use") == set(range(1, maintenance.KEPT_DAYS + 1))
 
 
 @pytest.mark.parametrize("days", [100, 40_000, -100, -19_999])
@@ -118,15 +121,45 @@ def test_a_clock_that_jumps_makes_no_session_old(world: World, days: int) -> Non
 def test_beyond_the_count_whole_sessions_are_forgotten_oldest_first(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "KEPT_ENTRIES", 10)
-    monkeypatch.setattr(store, "_PRUNE_EVERY", 1)
+    monkeypatch.setattr(maintenance, "KEPT_ENTRIES", 10)
     for number in range(6):
         world.clock.day += 1
-        world.store._until_prune = 0  # each change is followed by a look
         world.give(f"session {number}", *range(3))
+    maintenance.maintain(world.path, pruning=True)
     kept = [number for number in range(6) if world.has(f"session {number}")]
     assert kept == [3, 4, 5]
     assert all(len(world.has(f"session {number}")) == 3 for number in kept)
+
+
+def test_many_changes_are_followed_by_a_look_at_what_is_too_much(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "KEPT_ENTRIES", 5)
+    monkeypatch.setattr(maintenance, "_CHECKPOINT_EVERY", 2)
+    monkeypatch.setattr(maintenance, "_PRUNE_EVERY", 20)
+    world.restart()
+    world.give("session", *range(3))
+    world.clock.day += 1
+    numbers = count()
+
+    def forgotten() -> bool:
+        world.give("later", next(numbers) % 5)
+        return not world.has("session")
+
+    poll(forgotten, "the session is forgotten")
+    assert world.has("later") == set(range(5))
+
+
+def test_a_session_that_goes_on_while_others_are_forgotten_is_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "KEPT_ENTRIES", 1)
+    for number in range(3):
+        world.give(f"session {number}", number)
+    monkeypatch.setattr(time, "sleep", lambda _: [world.give(f"session {each}", 7) for each in range(3)])
+    maintenance.maintain(world.path, pruning=True)
+    kept = [world.has(f"session {number}") for number in range(3)]
+    assert sorted(map(len, kept)) == [1, 2, 2]
 
 
 def test_what_cannot_be_written_is_kept_and_written_later(
@@ -208,6 +241,6 @@ def test_a_hand_over_is_in_the_file_when_it_is_recorded_and_not_before(world: Wo
 def test_the_log_stays_small_however_fast_changes_come(world: World) -> None:
     for number in range(8_000):
         world.give(f"s{number // 10}", number)
-        assert world.store.log_bytes < 24 * 1024 * 1024
+        assert maintenance.Maintenance(world.path).log_bytes < 24 * 1024 * 1024
     world.restart()
     assert world.has("s799") == set(range(7_990, 8_000))

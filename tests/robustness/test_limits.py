@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memrecalld.memory import project
-from memrecalld.recall import engine, session, sessions, store
+from memrecalld.recall import engine, maintenance, session, sessions
 from memrecalld.server import connection, framing, protocol
 from memrecalld.server.messages.base import MAX_ID_CHARS
 from memrecalld.server.messages.lsp import MAX_FOLDERS
@@ -45,7 +45,7 @@ STATED = {
     "a detached turn": engine.DETACHED_TURN_S / 60,
     "sessions in memory": sessions.HELD_SESSIONS,
     "notes in a session's record": session.REMEMBERED_NOTES,
-    "the record of all sessions": store.KEPT_ENTRIES,
+    "the record of all sessions": maintenance.KEPT_ENTRIES,
 }
 
 
