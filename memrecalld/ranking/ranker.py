@@ -172,14 +172,16 @@ def rank(
     askers = _askers(query)
     counts = [0] * len(query.terms)
     held = []
-    for _, each in zip(documents, map(document_keys, documents) if keys is None else keys, strict=True):
-        hits = [(number, *strength(query.terms[number], each)) for number in _asked(askers, each)]
-        for number, _, _ in hits:
-            counts[number] += 1
-        held.append(hits)
+    filed = map(document_keys, documents) if keys is None else keys
+    for position, (document, each) in enumerate(zip(documents, filed, strict=True)):
+        if numbers := _asked(askers, each):
+            hits = [(number, *strength(query.terms[number], each)) for number in numbers]
+            for number in numbers:
+                counts[number] += 1
+            held.append((position, document, hits))
     weights = weigh(query, counts, len(documents))
     ranked = []
-    for position, (document, hits) in enumerate(zip(documents, held, strict=True)):
+    for position, document, hits in held:
         score = evidence = 0
         for number, points, proof in hits:
             score += weights.terms[number] * points // SCALE
@@ -232,7 +234,8 @@ def _askers(query: Query) -> dict[str, list[int]]:
 
 def _asked(askers: Mapping[str, Sequence[int]], keys: Mapping[str, int]) -> set[int]:
     """The numbers of the terms that a note of these ``keys`` holds."""
-    return {number for key in askers.keys() & keys.keys() for number in askers[key]}
+    shared = askers.keys() & keys.keys()
+    return {number for key in shared for number in askers[key]} if shared else set()
 
 
 def _rarity(frequency: int, notes: int) -> int:
