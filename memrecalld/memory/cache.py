@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS notes (
 _DAY_S: Final = 86_400
 
 
-class _Stored(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class _Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An entry without what its folder and path say already. The fields are those of ``Document``."""
 
     signature: Signature
@@ -94,24 +94,26 @@ class NoteCache:
         """It has not failed so far."""
         return self._connection is not None
 
-    def load(self, root: Root) -> dict[str, Entry]:
-        """What is known of a folder, by relative path."""
-        with self._lock:
-            if self._connection is None:
-                return {}
-            try:
-                rows = self._connection.execute(
-                    "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
-                    " WHERE scope = ? AND folders.path = ?",
-                    _key(root),
-                ).fetchall()
-            except sqlite3.Error as error:
-                self._give_up(error)
-                return {}
+    def load(self, root: Root) -> Mapping[str, Entry]:
+        """What is known of a folder, by relative path. It is read and decoded as it is asked for, fastest in
+        the order of the paths, and may be used on one thread at a time."""
+        return _Stored(root, self._rows(root))
+
+    def _rows(self, root: Root) -> Iterator[tuple[str, bytes]]:
+        """Paths in their order, and the notes as they are kept."""
+        if not self.usable:
+            return
         try:
-            return {path: _entry(root, path, note) for path, note in rows}
-        except msgspec.DecodeError:  # not what this version writes, whatever it says
-            return {}
+            # A connection of its own: others may write between any two rows.
+            with contextlib.closing(sqlite3.connect(self._path, check_same_thread=False)) as connection:
+                yield from connection.execute(
+                    "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
+                    " WHERE scope = ? AND folders.path = ? ORDER BY notes.path",
+                    _key(root),
+                )
+        except sqlite3.Error as error:
+            with self._lock:
+                self._give_up(error)
 
     def save(self, root: Root, entries: Mapping[str, Entry | None]) -> None:
         """Keep what has changed in a folder; ``None`` stands for a note that is gone."""
@@ -170,6 +172,35 @@ class NoteCache:
                 set_aside(self._path, "damaged")
 
 
+class _Stored(Mapping[str, Entry]):
+    """The entries of one folder. To read all of them before the first is used would take longer than a recall
+    waits."""
+
+    def __init__(self, root: Root, rows: Iterator[tuple[str, bytes]]) -> None:
+        self._root = root
+        self._rows = rows
+        self._notes: dict[str, bytes] = {}
+
+    def __getitem__(self, path: str) -> Entry:
+        if path not in self._notes:
+            for found, note in self._rows:
+                self._notes[found] = note
+                if found >= path:
+                    break
+        try:
+            return _entry(self._root, path, self._notes[path])
+        except msgspec.DecodeError:  # not what this version writes, whatever it says
+            raise KeyError(path) from None
+
+    def __iter__(self) -> Iterator[str]:
+        self._notes.update(self._rows)
+        return iter(self._notes)
+
+    def __len__(self) -> int:
+        self._notes.update(self._rows)
+        return len(self._notes)
+
+
 def _key(root: Root) -> tuple[str, bytes]:
     """Scope and path. A repository's notes are apart: the same folder is read unscreened where the
     configuration names it."""
@@ -178,13 +209,13 @@ def _key(root: Root) -> tuple[str, bytes]:
 
 
 _encoder: Final = msgspec.msgpack.Encoder()
-_decoder: Final = msgspec.msgpack.Decoder(_Stored)
+_decoder: Final = msgspec.msgpack.Decoder(_Note)
 
 
 def _encode(entry: Entry) -> bytes:
     document = entry.document
     return _encoder.encode(
-        _Stored(
+        _Note(
             entry.signature,
             document.type,
             document.type_label,

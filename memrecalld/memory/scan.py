@@ -79,6 +79,7 @@ def scan_root(
     Raises:
         ProjectMemoryError: the root is required, exists, and cannot be read.
     """
+    known = {} if previous is None else previous
     skips = Skips()
     entries: dict[str, Entry] = {}
     state: Literal["read", "missing", "failed"] = "read"
@@ -90,9 +91,9 @@ def scan_root(
     try:
         with opened_root(root.real_path) as descriptor:
             identity = identity_of(os.fstat(descriptor))
-            walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering, previous=previous or ())
+            walk = Walk(descriptor, allowed=allowed, skips=skips, entering=entering, previous=known)
             reader = EntryReader(root, clock, screen or screen_of(root))
-            for path, entry, fresh in _read_entries(walk, reader, previous or {}):
+            for path, entry, fresh in _read_entries(walk, reader, known):
                 if entry is None or entry.provisional:
                     unfinished.append(path)
                 if entry is None:
@@ -116,7 +117,7 @@ def scan_root(
         changed.clear()
         skips.add("", failure)
     read_files = len(changed)
-    changed.update(dict.fromkeys((previous or {}).keys() - entries.keys()))
+    changed.update(dict.fromkeys(known.keys() - entries.keys()))
     return RootScan(
         root=root,
         state=state,

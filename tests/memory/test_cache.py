@@ -6,15 +6,21 @@ import asyncio
 import logging
 import os
 import sqlite3
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memrecalld.config import MemoryConfig
 from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.catalog import Catalog, Reading
+from memrecalld.memory.entry import Entry
 from memrecalld.memory.folder import Folder
+from tests.memory.trees import root_of
+from tests.ranking.notes import note
 
 LONG_AGO = time.time() - 1_000
 
@@ -181,6 +187,30 @@ async def test_full_disk_means_no_cache(
     assert sum(len(folder) for folder in reading.folders) == 25
     assert "SQLITE_FULL" in caplog.text
     catalog.close()
+
+
+PATHS = st.text(st.sampled_from("ab/-.é部😀"), min_size=1, max_size=4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(kept=st.sets(PATHS, max_size=12), asked=st.lists(PATHS, max_size=12), chance=st.randoms())
+def test_notes_are_known_whatever_order_they_are_asked_for_in(kept, asked, chance):
+    with tempfile.TemporaryDirectory() as folder:
+        root = root_of(Path(folder))
+        cache = NoteCache.open(Path(folder, "notes.sqlite"))
+        assert cache is not None
+        entries = {
+            path: Entry((1, 2, 3, 4, number), note(path, relative_path=path, root=root.real_path))
+            for number, path in enumerate(kept)
+        }
+        cache.save(root, entries)
+        known = cache.load(root)
+        order = [*kept, *asked]
+        chance.shuffle(order)
+        assert [known.get(path) for path in order] == [entries.get(path) for path in order]
+        assert dict(known) == entries
+        assert len(cache.load(root)) == len(entries)
+        cache.close()
 
 
 def test_cache_is_for_its_owner_only(database: Path) -> None:
