@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks.soak --recalls 1000000``: recall for a long time, and see what stays behind.
 
 Eight sessions at a time, each given up after some turns for a new one, while notes are edited. Prints the
-daemon's memory and descriptors as it goes; exits with 1 where memory has grown by more than 5 % since the
-first 50,000 recalls (or since the first half, if there are fewer), or any descriptor is left open.
+daemon's memory and descriptors as it goes; exits with 1 where, since the first 50,000 recalls (or the first
+half, if there are fewer), memory has grown by more than 5 % or there is a descriptor more.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def main() -> int:
         wires = [Wire(process.socket) for _ in range(_AT_ONCE)]
         wires[0].recall(queries[0], project)
         wait_until_idle(process.pid)
-        opened = descriptors(process.pid)
-        settled = 0
+        settled = opened = 0
         started = time.monotonic()
         for done in range(0, recalls, _AT_ONCE):
             for number, wire in enumerate(wires):
@@ -62,7 +61,8 @@ def main() -> int:
                 edited = chance.choice(files)
                 edited.write_text(edited.read_text(encoding="utf-8") + " edited", encoding="utf-8")
             if done >= min(SETTLED_RECALLS, recalls // 2) and not settled:
-                settled = resident_bytes(process.pid)
+                wait_until_idle(process.pid)
+                settled, opened = resident_bytes(process.pid), descriptors(process.pid)
             if done % max(_AT_ONCE, recalls // _REPORTS) < _AT_ONCE:
                 _report(done, started, process.pid)
         wait_until_idle(process.pid)
