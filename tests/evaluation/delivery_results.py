@@ -50,9 +50,8 @@ looked at a held-out query, or at what was delivered for one.
 
 Turns by their outcome: where the settled result went, or why it went nowhere. All turns are counted, those
 of small talk and those that ask again among them. `no_safe_delivery_point` is a result that nobody came for:
-what was delivered fast stays delivered. Where the machine is busy, as it was for what is published,
-choices come later than their model's time: some miss a tool result that they would have met, and waits are
-longer.
+what was delivered fast stays delivered. Where the machine is busy, choices come later than their model's
+time: some miss a tool result that they would have met, and waits are longer.
 
 {endings}
 ## The initial wait
