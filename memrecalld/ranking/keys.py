@@ -60,9 +60,13 @@ UNKNOWN_INFLECTED: Final = 55
 UNKNOWN_PAIR: Final = 70
 UNKNOWN_NAME: Final = 0
 UNKNOWN_TYPE: Final = 0
+
 _TYPE_WORDS: Final = frozenset[str]().union(*TYPE_KEYWORDS.values())
+
 _CACHED_CHUNKS: Final = 65_536
+
 _LAST_LATIN: Final = "\u024f"
+
 _SINGULAR_MARK: Final = "~"
 _ROOT_MARK: Final = "^"
 
