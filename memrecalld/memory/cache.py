@@ -16,21 +16,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 import memrecalld
 from memrecalld.database import open_database, set_aside
-from memrecalld.memory.document import Document, NoteType, Problem
 from memrecalld.memory.entry import Entry
 from memrecalld.memory.layouts import Root
-from memrecalld.memory.reader import Signature
+from memrecalld.memory.packing import packed, unpacked
 
 _log = logging.getLogger("memrecalld.memory")
 
 KEPT_DAYS: Final = 90
 """Folders that were not read for longer are forgotten."""
 
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _VERSION: Final = zlib.crc32(f"{memrecalld.__version__}/{_FORMAT}".encode()) & 0x7FFFFFFF
 """Another version of the program may read notes otherwise."""
 
@@ -52,24 +49,11 @@ CREATE TABLE IF NOT EXISTS notes (
 
 _DAY_S: Final = 86_400
 
+_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
+"""What a database raises that cannot be used; the second where its own message quotes what is damaged."""
 
-class _Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An entry without what its folder and path say already. The fields are those of ``Document``."""
-
-    signature: Signature
-    type: NoteType
-    type_label: str
-    title: str
-    description: str
-    body: str
-    truncated: bool
-    modified_ns: int
-    content_hash: bytes
-    usage_text: str
-    keywords: tuple[str, ...]
-    usage_scenarios: tuple[str, ...]
-    unfilled: bool
-    problem: Problem | None
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+"""Of an extended code, which tells more, they are the lowest byte."""
 
 
 class NoteCache:
@@ -105,20 +89,22 @@ class NoteCache:
             return
         try:
             # A connection of its own: others may write between any two rows.
-            with contextlib.closing(sqlite3.connect(self._path, check_same_thread=False)) as connection:
+            with contextlib.closing(self._another_connection()) as connection:
                 yield from connection.execute(
                     "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
-                    " WHERE scope = ? AND folders.path = ? ORDER BY notes.path",
+                    " WHERE scope = ? AND folders.path = ?"
+                    # Of damaged values any type may be found, whatever the schema says.
+                    " AND typeof(notes.path) = 'text' AND typeof(note) = 'blob' ORDER BY notes.path",
                     _key(root),
                 )
-        except sqlite3.Error as error:
+        except _ERRORS as error:
             with self._lock:
                 self._give_up(error)
 
     def save(self, root: Root, entries: Mapping[str, Entry | None]) -> None:
         """Keep what has changed in a folder; ``None`` stands for a note that is gone."""
         day = int(time.time() // _DAY_S)
-        kept = [(path, _encode(entry)) for path, entry in entries.items() if entry is not None]
+        kept = [(path, packed(path, entry)) for path, entry in entries.items() if entry is not None]
         gone = [path for path, entry in entries.items() if entry is None]
         with self._lock:
             if self._connection is None:
@@ -137,9 +123,8 @@ class NoteCache:
                     "DELETE FROM notes WHERE folder = ? AND path = ?", [(folder, path) for path in gone]
                 )
                 self._connection.execute("COMMIT")
-                # Else the log stays as long as the first reading of the largest folder has made it.
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            except sqlite3.Error as error:
+                self._truncate_log(self._connection)
+            except _ERRORS as error:
                 self._give_up(error)
 
     def close(self) -> None:
@@ -157,17 +142,31 @@ class NoteCache:
             try:
                 self._connection.execute("DELETE FROM folders WHERE day < ?", (oldest,))
                 self._connection.execute("DELETE FROM notes WHERE folder NOT IN (SELECT id FROM folders)")
-            except sqlite3.Error as error:
+            except _ERRORS as error:
                 self._give_up(error)
 
-    def _give_up(self, error: sqlite3.Error) -> None:
+    def _another_connection(self) -> sqlite3.Connection:
+        # Not to a new file: that would be without tables, and open to whoever the umask lets in.
+        return sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True, check_same_thread=False)
+
+    @staticmethod
+    def _truncate_log(connection: sqlite3.Connection) -> None:
+        """Else the log stays as long as the first reading of the largest folder has made it."""
+        (busy_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
+        # While another folder is read, it is left to who saves next: a recall may be waiting for this one.
+        connection.execute("PRAGMA busy_timeout=0")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute(f"PRAGMA busy_timeout={busy_ms:d}")
+
+    def _give_up(self, error: sqlite3.Error | UnicodeDecodeError) -> None:
         """Go on without the cache: it only saves time."""
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         _log.warning("the cache of notes cannot be used (%s); going on without it", name)
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        if getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        # Without a code it is text that cannot be decoded.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
             with contextlib.suppress(OSError):
                 set_aside(self._path, "damaged")
 
@@ -187,10 +186,10 @@ class _Stored(Mapping[str, Entry]):
                 self._notes[found] = note
                 if found >= path:
                     break
-        try:
-            return _entry(self._root, path, self._notes[path])
-        except msgspec.DecodeError:  # not what this version writes, whatever it says
-            raise KeyError(path) from None
+        entry = unpacked(self._root, path, self._notes[path])
+        if entry is None:
+            raise KeyError(path)
+        return entry
 
     def __iter__(self) -> Iterator[str]:
         self._notes.update(self._rows)
@@ -206,52 +205,3 @@ def _key(root: Root) -> tuple[str, bytes]:
     configuration names it."""
     scope = root.layout if root.layout == "team" else root.scope
     return scope, root.real_path.encode("utf-8", "surrogateescape")
-
-
-_encoder: Final = msgspec.msgpack.Encoder()
-_decoder: Final = msgspec.msgpack.Decoder(_Note)
-
-
-def _encode(entry: Entry) -> bytes:
-    document = entry.document
-    return _encoder.encode(
-        _Note(
-            entry.signature,
-            document.type,
-            document.type_label,
-            document.title,
-            document.description,
-            document.body,
-            document.truncated,
-            document.modified_ns,
-            document.content_hash,
-            document.usage_text,
-            document.keywords,
-            document.usage_scenarios,
-            document.unfilled,
-            document.problem,
-        )
-    )
-
-
-def _entry(root: Root, path: str, note: bytes) -> Entry:
-    stored = _decoder.decode(note)
-    document = Document(
-        scope=root.scope,
-        root=root.real_path,
-        relative_path=path,
-        type=stored.type,
-        type_label=stored.type_label,
-        title=stored.title,
-        description=stored.description,
-        body=stored.body,
-        truncated=stored.truncated,
-        modified_ns=stored.modified_ns,
-        content_hash=stored.content_hash,
-        usage_text=stored.usage_text,
-        keywords=stored.keywords,
-        usage_scenarios=stored.usage_scenarios,
-        unfilled=stored.unfilled,
-        problem=stored.problem,
-    )
-    return Entry(stored.signature, document)

@@ -19,8 +19,9 @@ from memrecalld.memory.cache import NoteCache
 from memrecalld.memory.catalog import Catalog, Reading
 from memrecalld.memory.entry import Entry
 from memrecalld.memory.folder import Folder
+from memrecalld.memory.layouts import Root
 from tests.memory.trees import root_of
-from tests.ranking.notes import note
+from tests.ranking.notes import STEADY, note
 
 LONG_AGO = time.time() - 1_000
 
@@ -187,6 +188,135 @@ async def test_full_disk_means_no_cache(
     assert sum(len(folder) for folder in reading.folders) == 25
     assert "SQLITE_FULL" in caplog.text
     catalog.close()
+
+
+def kept_in(folder: Path, count: int = 40) -> tuple[Path, Root, dict[str, Entry]]:
+    """A cache in ``folder`` that was closed, and what it holds of one root."""
+    database = folder / "cache" / "notes.sqlite"
+    root = root_of(folder / "notes")
+    entries = {
+        path: Entry(
+            (1, 2, 3, 4, number),
+            note(path, body=f"{number} " * 100, relative_path=path, root=root.real_path),
+        )
+        for number, path in enumerate(f"n{number:02}.md" for number in range(count))
+    }
+    cache = NoteCache.open(database)
+    assert cache is not None
+    cache.save(root, entries)
+    cache.close()
+    return database, root, entries
+
+
+def test_folder_is_saved_at_once_while_another_is_read(tmp_path: Path) -> None:
+    database, root, entries = kept_in(tmp_path)
+    cache = NoteCache.open(database)
+    assert cache is not None
+    assert cache._connection is not None
+    cache._connection.execute("PRAGMA busy_timeout=40000")
+    known = cache.load(root)
+    assert known["n00.md"] == entries["n00.md"]
+    began = time.monotonic()
+    cache.save(root_of(tmp_path / "other"), entries)
+    assert time.monotonic() - began < 20
+    assert dict(known) == entries
+    # Who saves next empties the log.
+    cache.save(root, entries)
+    assert database.with_name("notes.sqlite-wal").stat().st_size == 0
+    cache.close()
+
+
+@settings(STEADY, max_examples=60)
+@given(chance=st.randoms(use_true_random=False))
+def test_damage_anywhere_changes_no_note(chance):
+    with tempfile.TemporaryDirectory() as folder:
+        database, root, entries = kept_in(Path(folder))
+        data = bytearray(database.read_bytes())
+        for _ in range(chance.randint(1, 20)):
+            data[chance.randrange(4096, len(data))] ^= 1 << chance.randrange(8)
+        database.write_bytes(data)
+        cache = NoteCache.open(database)
+        if cache is not None:
+            known = cache.load(root)
+            found = {path: known.get(path) for path in entries}
+            assert all(entry in (None, entries[path]) for path, entry in found.items())
+            cache.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["note = 'text'", "note = 5", "note = x'00'", "note = x''", "path = x'00ff'", "note = substr(note, 2)"],
+)
+def test_value_of_another_type_is_no_note(tmp_path: Path, damage: str) -> None:
+    database, root, entries = kept_in(tmp_path)
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"UPDATE notes SET {damage} WHERE path = 'n07.md'")
+    connection.close()
+    cache = NoteCache.open(database)
+    assert cache is not None
+    known = cache.load(root)
+    assert {path for path in entries if path not in known} == {"n07.md"}
+    cache.close()
+
+
+def test_note_of_another_path_is_no_note(tmp_path: Path) -> None:
+    database, root, entries = kept_in(tmp_path)
+    with sqlite3.connect(database) as connection:
+        (other,) = connection.execute("SELECT note FROM notes WHERE path = 'n08.md'").fetchone()
+        connection.execute("UPDATE notes SET note = ? WHERE path = 'n07.md'", (other,))
+    connection.close()
+    cache = NoteCache.open(database)
+    assert cache is not None
+    assert {path for path in entries if path not in cache.load(root)} == {"n07.md"}
+    cache.close()
+
+
+def test_cache_that_is_deleted_while_it_is_open_is_not_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    database, root, entries = kept_in(tmp_path)
+    cache = NoteCache.open(database)
+    assert cache is not None
+    for each in database.parent.iterdir():
+        each.unlink()
+    with caplog.at_level(logging.WARNING):
+        assert not cache.load(root)
+    assert "SQLITE_CANTOPEN" in caplog.text
+    assert not cache.usable
+    cache.save(root, entries)
+    assert list(database.parent.iterdir()) == []
+
+
+def test_damage_that_the_database_cannot_tell_of_is_survived(tmp_path: Path) -> None:
+    database, root, _ = kept_in(tmp_path)
+    cache = NoteCache.open(database)
+    assert cache is not None
+    cache.save(root, {})  # what is in the log would be read from there
+    data = database.read_bytes()
+    schema = data[:4096].replace(b"(folder, path)", b"(f\xeclder, path)")
+    database.write_bytes(schema + data[4096:])
+    assert not cache.load(root)
+    assert not cache.usable
+    assert database.with_name("notes.sqlite.set-aside").exists()
+
+
+def test_damaged_index_is_set_aside(tmp_path: Path) -> None:
+    database, root, _ = kept_in(tmp_path)
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE folders SET day = 0")
+    connection.close()
+    data = database.read_bytes()
+    index = next(
+        page
+        for page in range(4096, len(data), 4096)
+        if data[page] == 10 and b"n07.md" in data[page : page + 4096]  # a leaf of an index
+    )
+    database.write_bytes(data[:index] + data[index:].replace(b"n07.md", b"n07.mx", 1))
+    cache = NoteCache.open(database)
+    assert cache is not None
+    assert not cache.usable
+    assert not cache.load(root)
+    assert database.with_name("notes.sqlite.set-aside").exists()
 
 
 PATHS = st.text(st.sampled_from("ab/-.é部😀"), min_size=1, max_size=4)
