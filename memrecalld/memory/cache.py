@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -49,8 +50,9 @@ CREATE TABLE IF NOT EXISTS notes (
 
 _DAY_S: Final = 86_400
 
-_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What a database raises that cannot be used; the second where its own message quotes what is damaged."""
+_ERRORS: Final = (sqlite3.Error, UnicodeDecodeError, OSError)
+"""What a database raises that cannot be used: the second where its message quotes what is damaged, the third
+where its file is gone."""
 
 _DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 """Of an extended code, which tells more, they are the lowest byte."""
@@ -63,6 +65,7 @@ class NoteCache:
         """``connection`` is to the database in the file at ``path``."""
         self._path = path
         self._connection: sqlite3.Connection | None = connection
+        self._file = _status(path)
         self._lock = threading.Lock()
         self._forget_unused()
 
@@ -146,6 +149,10 @@ class NoteCache:
                 self._give_up(error)
 
     def _another_connection(self) -> sqlite3.Connection:
+        # SQLite takes the memory that its connections share for that of the file at the path. Where that is
+        # another one by now, it would be cut off under the connection that has it mapped: SIGBUS.
+        if self._file is None or not os.path.samestat(self._path.stat(), self._file):
+            raise FileNotFoundError
         # Not to a new file: that would be without tables, and open to whoever the umask lets in.
         return sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True, check_same_thread=False)
 
@@ -158,7 +165,7 @@ class NoteCache:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute(f"PRAGMA busy_timeout={busy_ms:d}")
 
-    def _give_up(self, error: sqlite3.Error | UnicodeDecodeError) -> None:
+    def _give_up(self, error: sqlite3.Error | UnicodeDecodeError | OSError) -> None:
         """Go on without the cache: it only saves time."""
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         _log.warning("the cache of notes cannot be used (%s); going on without it", name)
@@ -166,7 +173,8 @@ class NoteCache:
             self._connection.close()
             self._connection = None
         # Without a code it is text that cannot be decoded.
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGED:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+        if code & 0xFF in _DAMAGED and not isinstance(error, OSError):
             with contextlib.suppress(OSError):
                 set_aside(self._path, "damaged")
 
@@ -198,6 +206,13 @@ class _Stored(Mapping[str, Entry]):
     def __len__(self) -> int:
         self._notes.update(self._rows)
         return len(self._notes)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def _key(root: Root) -> tuple[str, bytes]:

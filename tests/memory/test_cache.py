@@ -281,10 +281,26 @@ def test_cache_that_is_deleted_while_it_is_open_is_not_made_again(
         each.unlink()
     with caplog.at_level(logging.WARNING):
         assert not cache.load(root)
-    assert "SQLITE_CANTOPEN" in caplog.text
+    assert "FileNotFoundError" in caplog.text
     assert not cache.usable
     cache.save(root, entries)
     assert list(database.parent.iterdir()) == []
+
+
+def test_cache_that_is_replaced_while_it_is_open_is_left_alone(tmp_path: Path) -> None:
+    database, root, entries = kept_in(tmp_path)
+    cache = NoteCache.open(database)
+    assert cache is not None
+    another = tmp_path / "another"
+    another.write_bytes(database.read_bytes())
+    another.replace(database)
+    assert not cache.load(root)
+    assert not cache.usable
+    assert not database.with_name("notes.sqlite.set-aside").exists()
+    again = NoteCache.open(database)
+    assert again is not None
+    assert dict(again.load(root)) == entries
+    again.close()
 
 
 def test_damage_that_the_database_cannot_tell_of_is_survived(tmp_path: Path) -> None:
