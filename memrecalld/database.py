@@ -96,9 +96,11 @@ def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connect
             return "damaged" if sound != "ok" else "of another version"
         connection.executescript(schema)
         connection.execute(f"PRAGMA user_version={version:d}")
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         connection.close()
-        if error.sqlite_errorcode in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        # Without a code it is text that cannot be decoded; of an extended code the lowest byte counts.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
             return "damaged"
         raise
     return connection

@@ -14,7 +14,7 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         from memrecalld.mcp.server import serve  # noqa: PLC0415 - an extra, which other commands do without
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types", "pydantic"}:
+        if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types", "pydantic"}:
             raise
         raise UsageError("this needs the MCP package; install it: pip install 'memrecalld[mcp]'") from None
     try:

@@ -33,11 +33,11 @@ _RESTART: Final = (
 TROUBLES: Final = {
     "state-in-memory": (
         "what sessions were given is kept in memory only, so notes may be repeated after a restart",
-        "free space on the disk, and see the permissions above",
+        "free space on the disk, and let its folder be written to: see the permissions above",
     ),
     "cache-off": (
         "parsed notes are not kept on disk, so every start reads them all",
-        "see the permissions above, then restart memrecalld",
+        "let its folder be written to: see the permissions above; then restart memrecalld",
     ),
     "notes-set-aside": (
         "the damaged cache of notes was set aside, and a new one begun",
@@ -53,7 +53,7 @@ TROUBLES: Final = {
     ),
     "configuration-not-in-effect": (
         "the configuration file was changed and cannot be used, so the one before is in effect",
-        "see the configuration above, then: systemctl --user reload memrecalld.service",
+        "see the configuration above, then: systemctl --user reload memrecalld.service, or kill -HUP PID",
     ),
     "selector-failing": (
         "the model has failed the last selections, so the scorer's choice stands in",

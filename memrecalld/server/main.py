@@ -137,10 +137,11 @@ async def _serve(
     clock = LoopClock(loop)
     observers = Observers()
     telemetry = Telemetry()
+    store = SQLiteStore(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count)
     engine = Engine(
         notes=library,
         selection=configuration.selection,
-        store=SQLiteStore(Path(paths.state_dir, "sessions.sqlite"), clock, telemetry.count),
+        store=store,
         clock=clock,
         telemetry=telemetry,
         observer=observers,
@@ -159,6 +160,7 @@ async def _serve(
     # What is there by now stays. To look through it for garbage would hold up every client for 60 ms or more.
     gc.freeze()
     await daemon.serve(signals)
+    store.close()
     await configuration.close()
 
 

@@ -197,7 +197,7 @@ async def test_the_server_ends_with_its_agent_and_so_does_its_connection(remembe
 
 
 def test_without_the_package_the_command_says_how_to_get_it(monkeypatch, capsys):
-    for name in [name for name in sys.modules if name.partition(".")[0] in {"mcp", "mcp_types"}]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in {"anyio", "mcp", "mcp_types"}]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "memrecalld.mcp.server", raising=False)
     monkeypatch.setitem(sys.modules, "mcp", None)

@@ -214,6 +214,18 @@ def test_a_file_that_turns_out_damaged_is_set_aside_and_begun_anew(world: World)
     assert world.path.with_name("sessions.sqlite.set-aside").exists()
 
 
+def test_a_file_with_a_damaged_schema_is_set_aside_and_begun_anew(world: World) -> None:
+    world.give("a", 1)
+    world.store.close()
+    data = world.path.read_bytes()
+    assert b"TABLE delivered" in data
+    world.path.write_bytes(data.replace(b"TABLE delivered", b"TABL\xff \xfeelivered"))
+    world.store = world._open()
+    world.give("b", 2)
+    assert (world.has("a"), world.has("b")) == (set(), {2})
+    assert world.path.with_name("sessions.sqlite.set-aside").exists()
+
+
 def test_one_session_remembers_a_bounded_number_of_notes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
