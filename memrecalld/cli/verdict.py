@@ -20,7 +20,7 @@ _REASONS: Final = {
     "nothing_asked": "Not recalled: no word of the query says what it is about.",
     "unfilled": "Not recalled: the note is announced, and not written yet.",
     "untrusted": "Not read: a repository's own notes are read only where memory.trusted_projects names it.",
-    "no_note": "No note is at this path; memrecall search shows paths, and memrecall list --json those of all.",
+    "no_note": "No note is at this path; memrecall search shows paths, memrecall list --json all of them.",
 }
 
 _SCALE: Final = 1_000

@@ -177,7 +177,7 @@ def test_search_says_why_a_note_is_found_and_why_it_is_not(memrecall, asked, mon
     assert "its file is left out (vanished)" in memrecall("search", "--why", "dangling.md", "zebra")[1]
     assert memrecall("search", "--why", "none.md", "zebra") == (
         0,
-        "No note is at this path; memrecall search shows paths, and memrecall list --json those of all.\n",
+        "No note is at this path; memrecall search shows paths, memrecall list --json all of them.\n",
         "",
     )
     assert (
