@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrecalld.recall.session import SessionKey
+from memrecalld.recall.session import DeliveryId, Entry, SessionKey
 from memrecalld.recall.store import RETRY_S, SQLiteStore
 from memrecalld.telemetry import Telemetry
 from tests.recall.world import FakeClock
@@ -76,11 +76,12 @@ def test_a_store_that_cannot_write_is_a_trouble_until_it_can(tmp_path: Path) -> 
     folder.chmod(0o777)
     store = SQLiteStore(folder / "sessions.sqlite", clock, telemetry.count)
     assert telemetry.troubles == ["state-in-memory"]
-    store.put(SessionKey("s", ""), {b"i" * 16: b"c" * 16})
+    entry = Entry(b"c" * 16, DeliveryId(1, 1))
+    store.put(SessionKey("s", ""), {b"i" * 16: entry})
     assert telemetry.troubles == ["state-in-memory"]
     folder.chmod(0o700)
     clock.advance(RETRY_S + 1)
-    store.put(SessionKey("s", ""), {b"j" * 16: b"c" * 16})
+    store.put(SessionKey("s", ""), {b"j" * 16: entry})
     assert telemetry.troubles == []
     store.close()
     again = SQLiteStore(folder / "sessions.sqlite", clock, telemetry.count)

@@ -18,6 +18,7 @@ from memrecalld.client.channel import (
 )
 from memrecalld.client.errors import ClientError, ResponseError
 from memrecalld.client.link import CALL_S, CONNECT_S
+from memrecalld.client.received import RECEIVED
 
 if TYPE_CHECKING:
     from memrecalld.client.channel import ProjectPath
@@ -85,6 +86,7 @@ class AsyncClient:
         exclude_layouts: Sequence[str] = (),
         detached: bool = False,
         max_prompt_chars: int | None = None,
+        last_delivery: str | None = None,
     ) -> AsyncTurn:
         """Open a turn, and return when its fast result is there; as ``Client.start``."""
         params = start_params(
@@ -96,6 +98,7 @@ class AsyncClient:
             exclude_layouts=exclude_layouts,
             detached=detached,
             max_prompt_chars=max_prompt_chars,
+            last_delivery=last_delivery,
         )
         reply = AwaitedReply()
         request_id = self._link.request("recall/start", params, reply)
@@ -108,6 +111,8 @@ class AsyncClient:
             raise
         if reply.fast is None:
             reply.result()  # raises, unless the turn has ended already
+        else:
+            RECEIVED.add(session_id, agent_id, reply.fast["delivery"])
         return AsyncTurn(self._link, request_id, reply, session_id, agent_id)
 
     async def tool_result(
@@ -124,6 +129,7 @@ class AsyncClient:
             session_id, agent_id, turn_id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
         result: ToolResult = await self._link.call("recall/toolResult", params)
+        RECEIVED.add(session_id, agent_id, result["delivery"])
         return result
 
     async def end(self, session_id: str, *, agent_id: str = "", turn_id: str | None = None) -> None:
@@ -213,6 +219,7 @@ class AsyncTurn:
             self._session_id, self._agent_id, self.id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
         result: ToolResult = await self._link.call("recall/toolResult", params)
+        RECEIVED.add(self._session_id, self._agent_id, result["delivery"])
         return result
 
     async def end(self) -> Outcome | None:

@@ -10,6 +10,7 @@ import json
 import os
 
 from memrecalld.client.errors import ProtocolError, ResponseError
+from memrecalld.client.received import RECEIVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,12 +170,16 @@ def start_params(
     exclude_layouts: Sequence[str],
     detached: bool,
     max_prompt_chars: int | None,
+    last_delivery: str | None,
 ) -> JsonObject:
     """Parameters of ``recall/start``."""
+    last_delivery = RECEIVED.last(session_id, agent_id, last_delivery)
     return project_params(
         project_root,
         query=query,
-        **turn_params(session_id, agent_id, None, maxPromptChars=max_prompt_chars),
+        **turn_params(
+            session_id, agent_id, None, maxPromptChars=max_prompt_chars, lastDelivery=last_delivery
+        ),
         recentTools=list(recent_tools),
         excludeLayouts=list(exclude_layouts),
         detached=detached,

@@ -79,6 +79,7 @@ class Verdict(TypedDict):
 class Delivery(TypedDict):
     """Notes, and the prompt that presents them to the model."""
 
+    id: str
     phase: Literal["fast", "refined"]
     strategy: Literal["heuristic", "model"]
     prompt: str

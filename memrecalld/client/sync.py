@@ -13,6 +13,7 @@ from memrecalld.client.channel import (
 )
 from memrecalld.client.errors import ClientError, DaemonUnavailable, ResponseError
 from memrecalld.client.link import CALL_S, CONNECT_S, Link
+from memrecalld.client.received import RECEIVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Client:
         exclude_layouts: Sequence[str] = (),
         detached: bool = False,
         max_prompt_chars: int | None = None,
+        last_delivery: str | None = None,
         timeout: float | None = None,
     ) -> Turn:
         """Open a turn, and return when its fast result is there or when it has ended early.
@@ -93,6 +95,11 @@ class Client:
         ``detached`` turn outlives the connection and can be continued from others. With ``max_prompt_chars``
         notes that would make the prompt longer are left for later; see PROTOCOL.md. If this raises, no turn
         is left open.
+
+        A daemon that is killed may have recorded notes for the session which it could not send any more.
+        The next one gives them again, since it is told what arrived: this process remembers the last delivery
+        of each session, over all its connections. ``last_delivery`` is for what it cannot know: the ``id`` of
+        the last one where the session goes on from another process, and ``""`` where the session begins now.
         """
         params = start_params(
             query,
@@ -103,6 +110,7 @@ class Client:
             exclude_layouts=exclude_layouts,
             detached=detached,
             max_prompt_chars=max_prompt_chars,
+            last_delivery=last_delivery,
         )
         reply = Reply()
         request_id = self._link.request("recall/start", params, reply)
@@ -114,6 +122,8 @@ class Client:
             raise
         if reply.fast is None:
             reply.result()  # raises, unless the turn has ended already
+        else:
+            RECEIVED.add(session_id, agent_id, reply.fast["delivery"])
         return Turn(self._link, request_id, reply, session_id, agent_id)
 
     def tool_result(
@@ -131,6 +141,7 @@ class Client:
             session_id, agent_id, turn_id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
         result: ToolResult = self._link.call("recall/toolResult", params, timeout)
+        RECEIVED.add(session_id, agent_id, result["delivery"])
         return result
 
     def end(self, session_id: str, *, agent_id: str = "", turn_id: str | None = None) -> None:
@@ -240,6 +251,7 @@ class Turn:
             self._session_id, self._agent_id, self.id, toolName=tool_name, maxPromptChars=max_prompt_chars
         )
         result: ToolResult = self._link.call("recall/toolResult", params, timeout)
+        RECEIVED.add(self._session_id, self._agent_id, result["delivery"])
         return result
 
     def end(self, *, timeout: float | None = None) -> Outcome | None:

@@ -34,7 +34,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 import memrecalld
-from memrecalld.client import ClientError, ResponseError
+from memrecalld.client import ClientError, DaemonUnavailable, ResponseError
 from memrecalld.client.aio import AsyncClient, AsyncTurn
 from memrecalld.mcp.text import NOTHING_NEW, NOTHING_RELEVANT, found_text, note_text
 from memrecalld.mcp.way import Way
@@ -164,7 +164,9 @@ class Recall:
         async def recall(client: AsyncClient) -> str:
             if asked.again:
                 await client.reset(self._session_id)
-            turn = await client.start(asked.query, session_id=self._session_id, project_root=project)
+            turn = await client.start(
+                asked.query, session_id=self._session_id, project_root=project, last_delivery=""
+            )
             try:
                 return await _deliveries(turn)
             except asyncio.CancelledError:
@@ -251,15 +253,20 @@ async def serve(socket: str | None, folder: str) -> None:
 async def _deliveries(turn: AsyncTurn) -> str:
     """The prompts of a turn, one after the other, when the model has chosen or the time is over."""
     prompts = [] if turn.delivery is None else [turn.delivery["prompt"]]
-    if turn.fast is not None and turn.fast["pending"]:
-        until = asyncio.get_running_loop().time() + CHOICE_S
-        while (result := await turn.tool_result())["state"] == "pending":
-            if asyncio.get_running_loop().time() > until:
-                break
-            await asyncio.sleep(_POLL_S)
-        if result["delivery"] is not None:
-            prompts.append(result["delivery"]["prompt"])
-    outcome = await turn.end()
+    outcome = None
+    try:
+        if turn.fast is not None and turn.fast["pending"]:
+            until = asyncio.get_running_loop().time() + CHOICE_S
+            while (result := await turn.tool_result())["state"] == "pending":
+                if asyncio.get_running_loop().time() > until:
+                    break
+                await asyncio.sleep(_POLL_S)
+            if result["delivery"] is not None:
+                prompts.append(result["delivery"]["prompt"])
+        outcome = await turn.end()
+    except DaemonUnavailable:
+        if not prompts:  # else they are delivered, and would not come again
+            raise
     if prompts:
         return "\n\n".join(prompts)
     repeated = outcome is not None and outcome.get("discardReason") == "already_delivered"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from memrecalld.recall.session import Entry
+
 MAX_CHANGES: Final = 50_000
 """Changes kept while the file cannot be written, some 10 MB; beyond, the oldest sessions' are forgotten."""
 
@@ -14,7 +16,7 @@ Statement = tuple[str, tuple[object, ...]]
 class _Changes:
     def __init__(self) -> None:
         self.cleared = False
-        self.entries: dict[bytes, bytes | None] = {}
+        self.entries: dict[bytes, Entry | None] = {}
 
 
 class Backlog:
@@ -24,8 +26,8 @@ class Backlog:
         self._sessions: dict[bytes, _Changes] = {}
         self._size = 0
 
-    def change(self, session: bytes, entries: Mapping[bytes, bytes | None]) -> None:
-        """Note identities and content hashes to write; those with ``None`` are taken out."""
+    def change(self, session: bytes, entries: Mapping[bytes, Entry | None]) -> None:
+        """Entries to write, by note identity; those with ``None`` are taken out."""
         changes = self._of(session)
         self._size -= len(changes.entries)
         changes.entries.update(entries)
@@ -40,13 +42,13 @@ class Backlog:
         self._size -= len(changes.entries)
         changes.entries.clear()
 
-    def over(self, session: bytes, stored: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    def over(self, session: bytes, stored: Mapping[bytes, Entry]) -> Mapping[bytes, Entry]:
         """A session's set, of which ``stored`` is in the file."""
         changes = self._sessions.get(session)
         if changes is None:
             return stored
-        base: Mapping[bytes, bytes | None] = {} if changes.cleared else stored
-        return {key: content for key, content in {**base, **changes.entries}.items() if content is not None}
+        base: Mapping[bytes, Entry | None] = {} if changes.cleared else stored
+        return {key: entry for key, entry in {**base, **changes.entries}.items() if entry is not None}
 
     def statements(self, day: int) -> list[Statement]:
         """SQL that brings the file up to date."""
@@ -54,16 +56,16 @@ class Backlog:
         for session, changes in self._sessions.items():
             if changes.cleared:
                 statements.append(("DELETE FROM delivered WHERE session = ?", (session,)))
-            for identity, content in changes.entries.items():
-                if content is None:
+            for identity, entry in changes.entries.items():
+                if entry is None:
                     statements.append(
                         ("DELETE FROM delivered WHERE session = ? AND identity = ?", (session, identity))
                     )
                 else:
                     statements.append(
                         (
-                            "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?)",
-                            (session, identity, content, day),
+                            "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?, ?, ?)",
+                            (session, identity, entry.content, day, *entry.delivery),
                         )
                     )
         return statements

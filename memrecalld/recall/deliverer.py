@@ -40,7 +40,10 @@ class Deliverer:
         listener: Listener,
         clock: Clock,
         on_ceiling: Callable[[], None],
+        series: int | None,
+        detached: bool,
     ) -> None:
+        """``series`` is of the deliveries to the turn's client, where that told it."""
         self.waiting = True
         """The initial wait is not over. Until it is, ``on_ceiling`` may be called."""
         self.wait_ms = 0.0
@@ -51,6 +54,8 @@ class Deliverer:
         self._session = session
         self._listener = listener
         self._clock = clock
+        self._series = series
+        self._detached = detached
         self._handovers: list[Handover] = []
         self._started = clock.monotonic()
         self._ceiling = clock.call_later(INITIAL_WAIT_S, on_ceiling)
@@ -81,8 +86,12 @@ class Deliverer:
         documents = fitting(documents, now_ns, max_prompt_chars)
         if not documents:
             return None
-        delivery = compose(phase, strategy, documents, now_ns=now_ns, matched=matched)
-        handover = self._session.delivered.hand_over(documents)
+        delivered = self._session.delivered
+        # Anybody may ask for a detached turn's later delivery: its receiver has a series of its own.
+        delivery_id = delivered.next_delivery(None if self._detached and not self.waiting else self._series)
+        delivery = compose(str(delivery_id), phase, strategy, documents, now_ns=now_ns, matched=matched)
+        self._series = delivery_id.series
+        handover = delivered.hand_over(documents, delivery_id)
         self._handovers.append(handover)
         return Prepared(delivery, handover)
 

@@ -55,6 +55,8 @@ class DeliveredDocument(DocumentSummary, frozen=True, kw_only=True, rename="came
 class Delivery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Notes and the text that presents them to the model."""
 
+    id: str
+    """A client sends it back as ``lastDelivery``."""
     phase: Phase
     strategy: Literal["heuristic", "model"]
     prompt: str
@@ -84,6 +86,7 @@ def describe(
 
 
 def compose(
+    delivery_id: str,
     phase: Phase,
     strategy: Literal["heuristic", "model"],
     documents: Sequence[Document],
@@ -93,6 +96,7 @@ def compose(
 ) -> Delivery:
     """Build the delivery of ``documents``, best first; ``matched`` explains each of them."""
     return Delivery(
+        id=delivery_id,
         phase=phase,
         strategy=strategy,
         prompt=render_prompt(documents, now_ns),

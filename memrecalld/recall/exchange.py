@@ -26,6 +26,8 @@ class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
     detached: bool = False
     max_prompt_chars: int | None = None
     """Of the delivery that ends the initial wait; see ``prompt.prompt_length``."""
+    last_delivery: str | None = None
+    """Id of the last delivery that the client received; see ``DeliveredSet.settle``."""
 
 
 class FastResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -24,13 +25,49 @@ class SessionKey(NamedTuple):
     agent_id: str
 
 
+class DeliveryId(NamedTuple):
+    """Names one delivery, and whom it went to: a client says by it what it has received."""
+
+    series: int
+    """Number of the first of the deliveries that went to the same client."""
+    number: int
+    """Increases with each delivery of the daemon, over all sessions and restarts."""
+
+    def __str__(self) -> str:
+        return f"{self.series}.{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> DeliveryId | None:
+        """The opposite of ``str``; None for anything else."""
+        if (match := _DELIVERY_ID.fullmatch(text)) is None:
+            return None
+        return cls(*map(int, match.groups()))
+
+
+_DELIVERY_ID: Final = re.compile(r"([0-9]{1,19})\.([0-9]{1,19})")
+
+
+class Entry(NamedTuple):
+    """What a session was given of one note last."""
+
+    content: bytes
+    """Hash of the content."""
+    delivery: DeliveryId
+
+
 class DeliveredStore(Protocol):
     """Where delivered sets outlive the process. Identities and contents are digests, never paths or text."""
 
-    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
-        """The session's delivered set: note identity to content hash; empty for an unknown session."""
+    first_number: int
+    """Deliveries with smaller numbers are of earlier processes."""
 
-    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+    def next_number(self) -> int:
+        """The next number of a delivery."""
+
+    def load(self, key: SessionKey) -> Mapping[bytes, Entry]:
+        """The session's delivered set, by note identity; empty for an unknown session."""
+
+    def put(self, key: SessionKey, entries: Mapping[bytes, Entry]) -> None:
         """Add or replace entries; returns when they are safe from a kill of the process."""
 
     def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
@@ -44,10 +81,10 @@ class Handover:
     """Notes on their way to a session: given to no other turn from now on, and recorded when they go out."""
 
     def __init__(
-        self, delivered: DeliveredSet, entries: Mapping[bytes, bytes], previous: Mapping[bytes, bytes]
+        self, delivered: DeliveredSet, entries: Mapping[bytes, Entry], previous: Mapping[bytes, Entry]
     ) -> None:
         self.entries: Final = entries
-        """Note identities and content hashes."""
+        """By note identity."""
         self.previous: Final = previous
         """What the session had of the same notes before."""
         self.recorded = False
@@ -74,13 +111,20 @@ class DeliveredSet:
     again, and so may one that was changed back, since what the model saw last was the text in between. A
     moved note keeps its content and is not repeated. Of more than ``REMEMBERED_NOTES`` the oldest are
     forgotten.
+
+    A hand-over of an earlier process may have been recorded without that it arrived: the process was killed
+    before it wrote it. Only the client can tell, with ``settle``.
     """
 
     def __init__(self, key: SessionKey, store: DeliveredStore) -> None:
         self._key = key
         self._store = store
         self._entries = dict(store.load(key))
-        self._contents = Counter(self._entries.values())
+        self._contents = Counter(entry.content for entry in self._entries.values())
+        self._unsettled: dict[int, list[bytes]] = {}
+        for each, entry in self._entries.items():
+            if entry.delivery.number < store.first_number:
+                self._unsettled.setdefault(entry.delivery.series, []).append(each)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -91,14 +135,50 @@ class DeliveredSet:
         last = self._entries.get(identity(document))
         if last is None:
             return document.content_hash in self._contents
-        return last == document.content_hash
+        return last.content == document.content_hash
 
-    def hand_over(self, documents: Iterable[Document]) -> Handover:
+    def settle(self, last: str | None) -> int | None:
+        """A client says which delivery to it was the ``last`` that it received; returns its series.
+
+        What an earlier process recorded as given to it after that never arrived, and may be given again.
+        ``""`` stands for none, of all that the session is recorded to have; None, and what is no id, says
+        nothing, and there is no series.
+        """
+        delivery = None if last is None else DeliveryId.parse(last)
+        if delivery is not None:
+            # Once: a client has received no less later, and it says less only where two of its messages cross.
+            doubtful = self._unsettled.pop(delivery.series, [])
+            number = delivery.number
+        elif last == "":
+            doubtful = [each for series in self._unsettled.values() for each in series]
+            self._unsettled.clear()
+            number = -1
+        else:
+            return None
+        # What this process gave is not asked about: there the connection knows what was sent.
+        lost = [
+            key
+            for key in doubtful
+            if (entry := self._entries.get(key)) is not None
+            and number < entry.delivery.number < self._store.first_number
+        ]
+        if lost:
+            for key in lost:
+                self._replace(key, None)
+            self._store.delete(self._key, lost)
+        return None if delivery is None else delivery.series
+
+    def next_delivery(self, series: int | None) -> DeliveryId:
+        """The id of the next hand-over; None begins a new series."""
+        number = self._store.next_number()
+        return DeliveryId(number if series is None else series, number)
+
+    def hand_over(self, documents: Iterable[Document], delivery: DeliveryId) -> Handover:
         """``documents`` go out now."""
-        entries = {identity(document): document.content_hash for document in documents}
+        entries = {identity(document): Entry(document.content_hash, delivery) for document in documents}
         previous = {key: self._entries[key] for key in entries if key in self._entries}
-        for key, content in entries.items():
-            self._replace(key, content)
+        for key, entry in entries.items():
+            self._replace(key, entry)
         return Handover(self, entries, previous)
 
     def record(self, handover: Handover) -> None:
@@ -112,8 +192,8 @@ class DeliveredSet:
 
     def take_back(self, handover: Handover) -> None:
         """Undo a hand-over; what replaced it since stays."""
-        for key, content in handover.entries.items():
-            if self._entries.get(key) == content:
+        for key, entry in handover.entries.items():
+            if self._entries.get(key) == entry:
                 self._replace(key, handover.previous.get(key))
         if handover.recorded:
             self._store.delete(self._key, handover.entries)
@@ -125,19 +205,20 @@ class DeliveredSet:
         self._store.clear(self._key)
         self._entries.clear()
         self._contents.clear()
+        self._unsettled.clear()
 
-    def _held(self, handover: Handover) -> dict[bytes, bytes]:
+    def _held(self, handover: Handover) -> dict[bytes, Entry]:
         return {key: self._entries[key] for key in handover.entries if key in self._entries}
 
-    def _replace(self, key: bytes, content: bytes | None) -> None:
+    def _replace(self, key: bytes, entry: Entry | None) -> None:
         last = self._entries.pop(key, None)
         if last is not None:
-            self._contents[last] -= 1
-            if not self._contents[last]:
-                del self._contents[last]
-        if content is not None:
-            self._entries[key] = content
-            self._contents[content] += 1
+            self._contents[last.content] -= 1
+            if not self._contents[last.content]:
+                del self._contents[last.content]
+        if entry is not None:
+            self._entries[key] = entry
+            self._contents[entry.content] += 1
 
 
 class Session:

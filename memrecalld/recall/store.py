@@ -17,7 +17,7 @@ from memrecalld.database import open_database, set_aside
 from memrecalld.recall.backlog import Backlog
 from memrecalld.recall.clock import Clock
 from memrecalld.recall.maintenance import MAX_LOG_BYTES, Maintenance, prune
-from memrecalld.recall.session import SessionKey
+from memrecalld.recall.session import DeliveryId, Entry, SessionKey
 
 _log = logging.getLogger("memrecalld.recall")
 
@@ -27,13 +27,15 @@ RETRY_S: Final = 5.0
 _BUSY_MS: Final = 20
 """How long another process may hold the file: recalls wait meanwhile."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS delivered (
     session BLOB NOT NULL,
     identity BLOB NOT NULL,
     content BLOB NOT NULL,
     day INTEGER NOT NULL,
+    series INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     PRIMARY KEY (session, identity)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS delivered_by_day ON delivered (day);
@@ -53,6 +55,9 @@ class SQLiteStore:
         self._clock = clock
         self._count = count
         self._day = 0
+        # The time, in microseconds, is beyond all numbers that were given out before: a hand-over takes longer.
+        # Only a clock that was set back needs the file for that, which may not be there.
+        self._number = clock.now_ns() // 1_000
         self._maintenance = Maintenance(path)
         self._backlog = Backlog()
         self._failing = False
@@ -60,23 +65,34 @@ class SQLiteStore:
         self._connection = self._open()
         if self._connection is None:
             self._fail("unusable")
+        self.first_number = self._number
+        """Deliveries with smaller numbers are of earlier processes."""
 
-    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
-        """The session's delivered set, oldest first: note identity to content hash."""
+    def next_number(self) -> int:
+        """The next number of a delivery."""
+        number = self._number
+        self._number += 1
+        return number
+
+    def load(self, key: SessionKey) -> Mapping[bytes, Entry]:
+        """The session's delivered set by note identity, oldest first."""
         session = _digest(key)
-        stored: dict[bytes, bytes] = {}
+        stored: dict[bytes, Entry] = {}
         if self._connection is not None:
             try:
-                stored = dict(
-                    self._connection.execute(
-                        "SELECT identity, content FROM delivered WHERE session = ? ORDER BY day", (session,)
+                stored = {
+                    identity: Entry(content, DeliveryId(series, number))
+                    for identity, content, series, number in self._connection.execute(
+                        "SELECT identity, content, series, number FROM delivered WHERE session = ?"
+                        " ORDER BY day, number",
+                        (session,),
                     )
-                )
+                }
             except sqlite3.Error as error:
                 self._on_error(error)
         return self._backlog.over(session, stored)
 
-    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+    def put(self, key: SessionKey, entries: Mapping[bytes, Entry]) -> None:
         """Add or replace entries; returns when they are safe from a kill of the process."""
         if entries:
             self._backlog.change(_digest(key), entries)
@@ -112,8 +128,9 @@ class SQLiteStore:
             connection.execute("PRAGMA wal_autocheckpoint=0")
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute(f"PRAGMA journal_size_limit={MAX_LOG_BYTES:d}")
-            (day,) = connection.execute("SELECT max(day) FROM delivered").fetchone()
+            day, number = connection.execute("SELECT max(day), max(number) FROM delivered").fetchone()
             self._day = max(self._day, day or 0)
+            self._number = max(self._number, (number or 0) + 1)
             prune(connection)
         except sqlite3.Error:
             connection.close()

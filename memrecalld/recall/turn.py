@@ -96,7 +96,13 @@ class Turn:
         self._clock = clock
         self._selecting = selecting
         self._deliverer = Deliverer(
-            turn_id, session=session, listener=listener, clock=clock, on_ceiling=self._on_ceiling
+            turn_id,
+            session=session,
+            listener=listener,
+            clock=clock,
+            on_ceiling=self._on_ceiling,
+            series=session.delivered.settle(request.last_delivery),
+            detached=request.detached,
         )
         self._state = _State.SCANNING
         self._rereading = False

@@ -163,6 +163,7 @@ class Handlers:
                 exclude_layouts=frozenset(params.exclude_layouts),
                 detached=params.detached,
                 max_prompt_chars=params.max_prompt_chars,
+                last_delivery=params.last_delivery,
             ),
             listener,
             self._connection,

@@ -1,11 +1,14 @@
-"""Every order of events: one outcome a turn, nothing twice, nothing after a cancellation, nothing across
-sessions."""
+"""Every order of events, kills too: one outcome a turn, nothing twice, nothing lost, nothing after a
+cancellation, nothing across sessions."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections import defaultdict
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -13,10 +16,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from memrecalld.recall.exchange import FastResult, ToolResult
 from memrecalld.recall.session import SessionKey
-from tests.recall.world import Client, World, note
+from tests.recall.world import Client, Killed, World, note
+
+P = ParamSpec("P")
 
 WORDS = ("alpha", "beta", "gamma")
-SESSIONS = ("one", "two")
+OWN, SHARED = SESSIONS = ("one", "two")
+"""One has a single client, which tells from the beginning what it received last. The other is shared by one
+that tells, too, and by processes that remember nothing; these have the detached turns."""
+
 AGENTS = ("", "child")
 NOTES = {
     name: note(name, body=f"{word} text", age_days=index)
@@ -25,6 +33,22 @@ NOTES = {
 
 LIMITS = [None, None, 200, 490, 620, 1000]
 """Of prompts: without notes one takes some 380 characters, and each note some 90."""
+
+
+def mortal(
+    rule: Callable[Concatenate[Lifecycle, P], None],
+) -> Callable[Concatenate[Lifecycle, P], None]:
+    """A rule in the course of which the process may be killed."""
+
+    @functools.wraps(rule)
+    def followed(self: Lifecycle, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            rule(self, *args, **kwargs)
+        except Killed as killed:
+            self.lose(killed)
+        self.collect()
+
+    return followed
 
 
 class Lifecycle(RuleBasedStateMachine):
@@ -38,6 +62,14 @@ class Lifecycle(RuleBasedStateMachine):
         self.ever_received: dict[SessionKey, set[tuple[str, bytes]]] = defaultdict(set)
         self.counted: dict[int, tuple[int, int]] = {}
         self.cancelled: dict[int, tuple[int, int]] = {}
+        self.last: dict[SessionKey, str | None] = {
+            SessionKey(session, agent): "" if session == OWN else None
+            for session, agent in itertools.product(SESSIONS, AGENTS)
+        }
+        self.lost: dict[SessionKey, set[tuple[str, bytes]]] = defaultdict(set)
+        """Never received, to be given again once the client says so."""
+        self.forgone: dict[SessionKey, set[tuple[str, bytes]]] = defaultdict(set)
+        """Never received, and nobody can say so."""
 
     # What clients do
 
@@ -52,6 +84,7 @@ class Lifecycle(RuleBasedStateMachine):
         disk_hangs=st.sampled_from([False, False, False, True]),
         limit=st.sampled_from(LIMITS),
     )
+    @mortal
     def start(
         self,
         words: list[str],
@@ -64,34 +97,50 @@ class Lifecycle(RuleBasedStateMachine):
     ) -> None:
         if disk_hangs and self.world.catalog.held is None:
             self.world.catalog.hold()
+        self.open(" ".join(words), session, agent, detached, owner, limit)
+
+    def open(
+        self,
+        query: str,
+        session: str,
+        agent: str = "",
+        detached: bool = False,
+        owner: str = "a",
+        limit: int | None = None,
+    ) -> Client:
+        """Start a turn, whose client says what it received last if it can."""
+        key = SessionKey(session, agent)
+        last = None if detached and session == SHARED else self.last[key]
+        if last is not None:
+            self.lost[key].clear()
         client = self.world.start(
-            " ".join(words),
+            query,
             session=session,
             agent=agent,
             detached=detached,
             owner=owner,
             max_prompt_chars=limit,
+            last_delivery=last,
         )
         self.clients.append(client)
-        self.collect()
+        return client
 
     @precondition(lambda self: self.clients)
     @rule(data=st.data(), limit=st.sampled_from(LIMITS))
+    @mortal
     def tool_result(self, data: st.DataObject, limit: int | None) -> None:
         client = data.draw(st.sampled_from(self.clients[-6:]))
         client.ask_tool_result(turn_id=client.turn.id, max_prompt_chars=limit)
-        self.collect()
 
     @rule(word=st.sampled_from(WORDS), session=st.sampled_from(SESSIONS), chosen=st.integers(0, 5))
+    @mortal
     def whole_turn(self, word: str, session: str, chosen: int) -> None:
         """The common course, so that the uncommon ones around it find something to disturb."""
         asked = len(self.world.model.questions)
-        client = self.world.start(word, session=session)
-        self.clients.append(client)
+        client = self.open(word, session)
         for question in self.world.model.questions[asked:]:
             question.answer(*question.names[:chosen])
         client.ask_tool_result(turn_id=client.turn.id)
-        self.collect()
 
     @precondition(lambda self: self.clients)
     @rule(data=st.data())
@@ -122,6 +171,8 @@ class Lifecycle(RuleBasedStateMachine):
             key = SessionKey(data.draw(st.sampled_from(SESSIONS)), data.draw(st.sampled_from(AGENTS)))
             engine.reset(key)
             self.received[key].clear()
+            self.lost[key].clear()
+            self.forgone[key].clear()
         elif kind == "disconnect":
             owner = data.draw(st.sampled_from(["a", "b"]))
             engine.disconnect(owner)
@@ -132,6 +183,35 @@ class Lifecycle(RuleBasedStateMachine):
             engine.shutdown()
             self.world.restart(model=self.world.engine.selection is not None)
 
+    @rule(at_once=st.booleans())
+    def kill(self, at_once: bool) -> None:
+        """Now, or between the next record of a hand-over and its message."""
+        if at_once:
+            self.die()
+        else:
+            self.world.dying = True
+
+    def lose(self, killed: Killed) -> None:
+        """The process was killed, and its client never got a delivery that is recorded."""
+        self.collect()
+        client, lost = killed.client, documents(killed.result)
+        anybody = client.detached and isinstance(killed.result, ToolResult)
+        first = client.last_delivery is None and self.last[client.key] is None
+        hook = client.detached and client.key.session_id == SHARED
+        (self.forgone if anybody or first or hook else self.lost)[client.key].update(lost)
+        # What the client has of these notes is the text before a change, and may come again after another.
+        names = {name for name, _ in lost}
+        self.received[client.key] = [each for each in self.received[client.key] if each[0] not in names]
+        self.die()
+
+    def die(self) -> None:
+        """Nobody is told anything; the clients of the process have what they have received."""
+        self.collect()
+        self.clients.clear()
+        self.counted.clear()
+        self.cancelled.clear()
+        self.world.kill(model=self.world.engine.selection is not None)
+
     # What the world does
 
     @precondition(lambda self: any(not question.closed for question in self.world.model.questions))
@@ -140,6 +220,7 @@ class Lifecycle(RuleBasedStateMachine):
         outcome=st.sampled_from(["choice", "choice", "empty", "failure"]),
         disk_hangs=st.sampled_from([False, False, True]),
     )
+    @mortal
     def settle(self, data: st.DataObject, outcome: str, disk_hangs: bool) -> None:
         if disk_hangs and self.world.catalog.held is None:
             self.world.catalog.hold()
@@ -153,18 +234,17 @@ class Lifecycle(RuleBasedStateMachine):
                 question.answer()
             case _:
                 question.fail()
-        self.collect()
 
-    @rule(seconds=st.sampled_from([0.03, 0.05, 0.1, 2.0, 5.0, 31.0, 1900.0]))
+    @rule(seconds=st.sampled_from([0.03, 0.05, 0.1, 2.0, 5.0, 31.0, 1900.0, 3700.0]))
+    @mortal
     def advance(self, seconds: float) -> None:
         self.world.clock.advance(seconds)
-        self.collect()
 
     @precondition(lambda self: self.world.catalog.held is not None)
     @rule()
+    @mortal
     def disk_answers(self) -> None:
         self.world.catalog.release()
-        self.collect()
 
     @rule(unread=st.sampled_from([(), (), *[(word,) for word in WORDS], WORDS]))
     def read(self, unread: tuple[str, ...]) -> None:
@@ -187,6 +267,8 @@ class Lifecycle(RuleBasedStateMachine):
             fasts, answers = self.counted.get(id(client), (0, 0))
             for result in (*client.fasts[fasts:], *client.answers[answers:]):
                 self.received[client.key] += documents(result)
+                if result.delivery is not None and not (client.detached and client.key.session_id == SHARED):
+                    self.last[client.key] = result.delivery.id
                 self.ever_received[client.key].update(documents(result))
             self.counted[id(client)] = (len(client.fasts), len(client.answers))
 
@@ -229,7 +311,8 @@ class Lifecycle(RuleBasedStateMachine):
             key = SessionKey(session, agent)
             delivered = self.world.engine.session(key).delivered
             for each in self.world.catalog.documents:
-                assert each not in delivered or (each.title, each.body.encode()) in self.ever_received[key]
+                known = self.ever_received[key] | self.lost[key] | self.forgone[key]
+                assert each not in delivered or (each.title, each.body.encode()) in known
 
     @invariant()
     def nothing_comes_after_a_cancellation(self) -> None:
@@ -259,6 +342,7 @@ class Lifecycle(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "world"):
             return
+        self.world.dying = False
         self.world.engine.shutdown()
         for client in self.clients:
             assert len(client.outcomes) == 1

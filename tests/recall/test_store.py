@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from memrecalld.memory.document import Document
 from memrecalld.recall import backlog, maintenance, store
-from memrecalld.recall.session import DeliveredSet, SessionKey
+from memrecalld.recall.session import DeliveredSet, DeliveryId, Entry, Handover, SessionKey
 from memrecalld.recall.store import SQLiteStore
 from tests.recall.world import FakeClock, note
 from tests.support.polling import poll
@@ -49,7 +50,8 @@ class World:
 
     def give(self, session: str, *numbers: int) -> None:
         """Deliver notes to a session."""
-        self.store.put(key(session), {entry(number): entry(-number) for number in numbers})
+        delivery = DeliveryId(number := self.store.next_number(), number)
+        self.store.put(key(session), {entry(each): Entry(entry(-each), delivery) for each in numbers})
 
     def has(self, session: str) -> set[int]:
         """The notes that a session was given."""
@@ -74,6 +76,11 @@ def key(session: str) -> SessionKey:
 
 def entry(number: int) -> bytes:
     return number.to_bytes(16, signed=True)
+
+
+def give(delivered: DeliveredSet, *notes: Document, series: int | None = None) -> Handover:
+    """A hand-over, not recorded yet."""
+    return delivered.hand_over(notes, delivered.next_delivery(series))
 
 
 @pytest.fixture
@@ -233,14 +240,14 @@ def test_one_session_remembers_a_bounded_number_of_notes(
     delivered = DeliveredSet(key("a"), world.store)
     notes = [note(f"note {number}", body=str(number)) for number in range(14)]
     for each in notes:
-        delivered.hand_over([each]).record()
+        give(delivered, each).record()
     assert [each in delivered for each in notes] == [False] * 4 + [True] * 10
     assert len(DeliveredSet(key("a"), world.store)) == 10
 
 
 def test_a_hand_over_is_in_the_file_when_it_is_recorded_and_not_before(world: World) -> None:
     delivered = DeliveredSet(key("a"), world.store)
-    handover = delivered.hand_over([note("deploy")])
+    handover = give(delivered, note("deploy"))
     assert note("deploy") in delivered
     assert not world.has("a")
     handover.record()

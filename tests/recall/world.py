@@ -18,7 +18,7 @@ from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.exchange import FastResult, RecallRequest, ToolResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.prompt import prompt_length
-from memrecalld.recall.session import Handover, SessionKey
+from memrecalld.recall.session import Entry, Handover, SessionKey
 from memrecalld.recall.turn import Turn
 from memrecalld.telemetry import Telemetry
 
@@ -77,6 +77,9 @@ class FakeClock:
             self._time, _, timer = heapq.heappop(self._calls)
             timer.fire()
         self._time = end
+
+    def forget_calls(self) -> None:
+        self._calls.clear()
 
     @property
     def pending(self) -> int:
@@ -213,6 +216,15 @@ class FakeSelection:
         return close
 
 
+class Killed(BaseException):
+    """The process is gone: it has recorded a hand-over, and its ``client`` never gets the ``result``."""
+
+    def __init__(self, client: Client, result: FastResult | ToolResult) -> None:
+        super().__init__()
+        self.client = client
+        self.result = result
+
+
 class Client:
     """One turn as a client sees it."""
 
@@ -228,12 +240,15 @@ class Client:
         self.answers: list[ToolResult] = []
         self.connected = True
         self.max_prompt_chars: int | None = None
+        self.detached = False
+        self.last_delivery: str | None = None
+        """What it said at the start."""
         self.turn: Turn
 
     def fast(self, result: FastResult, handover: Handover | None) -> bool:
         if self.connected:
+            self._receive(result, handover)
             self.fasts.append(result)
-            self._receive(handover)
             _check_length(result, self.max_prompt_chars)
         return self.connected
 
@@ -271,8 +286,8 @@ class Client:
     ) -> None:
         def answer(result: ToolResult, handover: Handover | None) -> bool:
             if self.connected:
+                self._receive(result, handover)
                 self.answers.append(result)
-                self._receive(handover)
                 _check_length(result, max_prompt_chars)
             return self.connected
 
@@ -280,9 +295,11 @@ class Client:
             self.key, turn_id, tool, self.owner, answer, max_prompt_chars=max_prompt_chars
         )
 
-    def _receive(self, handover: Handover | None) -> None:
+    def _receive(self, result: FastResult | ToolResult, handover: Handover | None) -> None:
         if handover is not None:
             handover.record()
+            if self._world.dying:
+                raise Killed(self, result)
         self.handovers.append(handover)
 
     def end(self) -> None:
@@ -296,12 +313,21 @@ class MemoryStore:
     """Delivered sets that outlive the engine."""
 
     def __init__(self) -> None:
-        self._sets: dict[SessionKey, dict[bytes, bytes]] = {}
+        self._sets: dict[SessionKey, dict[bytes, Entry]] = {}
+        self.first_number = self._number = 1
 
-    def load(self, key: SessionKey) -> Mapping[bytes, bytes]:
+    def restart(self) -> None:
+        """Another process."""
+        self.first_number = self._number
+
+    def next_number(self) -> int:
+        self._number += 1
+        return self._number - 1
+
+    def load(self, key: SessionKey) -> Mapping[bytes, Entry]:
         return dict(self._sets.get(key, {}))
 
-    def put(self, key: SessionKey, entries: Mapping[bytes, bytes]) -> None:
+    def put(self, key: SessionKey, entries: Mapping[bytes, Entry]) -> None:
         self._sets.setdefault(key, {}).update(entries)
 
     def delete(self, key: SessionKey, identities: Iterable[bytes]) -> None:
@@ -322,6 +348,8 @@ class World:
         self.model = FakeSelection()
         self.store = MemoryStore()
         self.telemetry = Telemetry()
+        self.dying = False
+        """The next hand-over raises ``Killed``."""
         self.engine = self._engine(model)
 
     def _engine(self, model: bool) -> Engine:
@@ -335,7 +363,17 @@ class World:
 
     def restart(self, *, model: bool = True) -> None:
         """A new process on the same state."""
+        self.store.restart()
         self.engine = self._engine(model)
+
+    def kill(self, *, model: bool = True) -> None:
+        """A new process on the same state; the one before is gone from one moment to the next."""
+        self.dying = False
+        self.clock.forget_calls()
+        self.catalog.held = None
+        self.model.questions.clear()
+        self.telemetry = Telemetry()
+        self.restart(model=model)
 
     def start(
         self,
@@ -347,15 +385,19 @@ class World:
         recent_tools: tuple[str, ...] = (),
         owner: object = "client",
         max_prompt_chars: int | None = None,
+        last_delivery: str | None = None,
     ) -> Client:
         client = Client(self, SessionKey(session, agent), owner)
         client.max_prompt_chars = max_prompt_chars
+        client.detached = detached
+        client.last_delivery = last_delivery
         request = RecallRequest(
             query=query,
             project_root="/p",
             recent_tools=recent_tools,
             detached=detached,
             max_prompt_chars=max_prompt_chars,
+            last_delivery=last_delivery,
         )
         client.turn = self.engine.start(client.key, request, client, owner)
         return client

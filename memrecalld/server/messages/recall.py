@@ -30,6 +30,8 @@ class StartParams(Message, frozen=True, kw_only=True):
     """Layouts whose notes the client's agent recalls by itself."""
     detached: bool = False
     max_prompt_chars: PromptChars | None = None
+    last_delivery: str | None = None
+    """Id of the last delivery to this session that the client received; empty for none so far."""
 
 
 class FastParams(FastResult, frozen=True, kw_only=True, rename="camel"):
