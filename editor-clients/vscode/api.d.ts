@@ -103,6 +103,7 @@ export interface ToolResult {
 }
 
 export interface Delivery {
+  readonly id: string;
   readonly phase: "fast" | "refined";
   readonly strategy: "heuristic" | "model";
   /** The notes as text for a model. */

@@ -146,7 +146,7 @@ class DeliveredSet:
         """
         delivery = None if last is None else DeliveryId.parse(last)
         if delivery is not None:
-            # Once: a client has received no less later, and it says less only where two of its messages cross.
+            # Once: a client that says less later has two messages under way.
             doubtful = self._unsettled.pop(delivery.series, [])
             number = delivery.number
         elif last == "":

@@ -55,8 +55,8 @@ class SQLiteStore:
         self._clock = clock
         self._count = count
         self._day = 0
-        # The time, in microseconds, is beyond all numbers that were given out before: a hand-over takes longer.
-        # Only a clock that was set back needs the file for that, which may not be there.
+        # The time, in microseconds, is beyond all numbers that were given out before: a hand-over takes
+        # longer. Only a clock that was set back needs the file for that, which may not be there.
         self._number = clock.now_ns() // 1_000
         self._maintenance = Maintenance(path)
         self._backlog = Backlog()

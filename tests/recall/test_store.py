@@ -263,3 +263,58 @@ def test_the_log_stays_small_however_fast_changes_come(world: World) -> None:
         assert maintenance.Maintenance(world.path).log_bytes < 24 * 1024 * 1024
     world.restart()
     assert world.has("s799") == set(range(7_990, 8_000))
+
+
+def test_what_an_earlier_process_recorded_after_the_last_delivery_was_lost(world: World) -> None:
+    delivered = DeliveredSet(key("a"), world.store)
+    ids = []
+    for name in ("one", "two", "three"):
+        handover = give(delivered, note(name, body=name), series=ids[0].series if ids else None)
+        handover.record()
+        ids.append(next(iter(handover.entries.values())).delivery)
+    other = give(delivered, note("other", body="other"))
+    other.record()
+    # This process knows what it sent.
+    assert delivered.settle(str(ids[0])) == ids[0].series
+    assert len(delivered) == len(DeliveredSet(key("a"), world.store)) == 4
+    world.restart()
+    delivered = DeliveredSet(key("a"), world.store)
+    assert delivered.settle(None) is delivered.settle("who knows") is None
+    assert len(delivered) == 4
+    give(delivered, note("three", body="changed"), series=ids[0].series).record()
+    assert delivered.settle(str(ids[0])) == ids[0].series
+    names = ("one", "two", "other")
+    assert [note(name, body=name) in delivered for name in names] == [True, False, True]
+    assert note("three", body="changed") in delivered
+    world.restart()
+    assert len(DeliveredSet(key("a"), world.store)) == 3
+    assert DeliveredSet(key("a"), world.store).settle("") is None
+    assert not world.has("a")
+
+
+def test_what_was_lost_is_taken_out_of_the_file_once_it_can_be_written(world: World) -> None:
+    delivered = DeliveredSet(key("a"), world.store)
+    give(delivered, note("deploy")).record()
+    world.restart()
+    delivered = DeliveredSet(key("a"), world.store)
+    world.break_file()
+    delivered.settle("")
+    assert note("deploy") not in delivered
+    world.mend_file()
+    assert note("deploy") not in DeliveredSet(key("a"), world.store)
+    world.clock.advance(store.RETRY_S)
+    world.give("b", 1)
+    world.restart()
+    assert not world.has("a")
+
+
+@pytest.mark.parametrize("set_back", [0, 10])
+def test_numbers_of_deliveries_increase_over_restarts(world: World, set_back: int) -> None:
+    numbers = []
+    for number in range(5):
+        world.give("a", number)
+        numbers.append(world.store.next_number())
+        world.clock.day -= set_back
+        world.restart()
+        assert world.store.first_number > numbers[-1] - 1
+    assert numbers == sorted(set(numbers))

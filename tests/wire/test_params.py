@@ -36,6 +36,7 @@ WRONG = {
     "a number for a tool": ("recall/toolResult", {"sessionId": "s", "toolName": 7}, "$.toolName"),
     "no room for a prompt": ("recall/start", START | {"maxPromptChars": 0}, "$.maxPromptChars"),
     "a number of words for a prompt": ("recall/start", START | {"maxPromptChars": "9"}, "$.maxPromptChars"),
+    "a number for a last delivery": ("recall/start", START | {"lastDelivery": 7}, "$.lastDelivery"),
     "no room at a tool result": ("recall/toolResult", {"sessionId": "s", "maxPromptChars": 0}, "$.maxPrompt"),
     "no session to reset": ("recall/reset", {}, "`sessionId`"),
     "an empty session to reset": ("recall/reset", {"sessionId": ""}, "$.sessionId"),

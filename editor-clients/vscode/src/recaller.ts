@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 
 import type { Delivery, FastResult, RecallOptions, RecallTurn } from "../api";
 import type { Connection } from "./connection";
+import { Received } from "./received";
 import * as settings from "./settings";
 import { startParams, Turn } from "./turn";
 
@@ -13,6 +14,7 @@ const ASK_AGAIN_MS = 250;
 export class Recaller {
   /** Of all turns of this window that name no session. */
   readonly sessionId = `vscode-${randomBytes(4).toString("hex")}`;
+  private readonly received = new Received();
   private recalls = 0;
 
   /** `asked` learns the query of each turn as soon as the turn's id is known. */
@@ -24,7 +26,7 @@ export class Recaller {
   /** Open a turn. */
   recall(query: string, options: RecallOptions = {}): RecallTurn {
     const otherwise = { sessionId: this.sessionId, projectRoot: settings.projectRoot() };
-    const turn = new Turn(this.connection, startParams(query, options, otherwise));
+    const turn = new Turn(this.connection, this.received, startParams(query, options, otherwise, this.received));
     turn.onFast(({ turnId }) => this.asked(turnId, query));
     return turn;
   }

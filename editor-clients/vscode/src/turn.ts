@@ -4,6 +4,7 @@ import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 
 import type { FastResult, Outcome, RecallOptions, RecallTurn, ToolResult } from "../api";
 import type { Connection } from "./connection";
+import type { Received } from "./received";
 import type { StartParams, TurnParams } from "./wire";
 
 export class Turn implements RecallTurn {
@@ -16,6 +17,7 @@ export class Turn implements RecallTurn {
 
   constructor(
     private readonly connection: Connection,
+    private readonly received: Received,
     params: StartParams,
   ) {
     this.sessionId = params.sessionId;
@@ -34,12 +36,14 @@ export class Turn implements RecallTurn {
     return new vscode.Disposable(() => undefined);
   };
 
-  toolResult(toolName?: string, maxPromptChars?: number): Promise<ToolResult> {
-    return this.connection.request<ToolResult>("recall/toolResult", {
+  async toolResult(toolName?: string, maxPromptChars?: number): Promise<ToolResult> {
+    const result = await this.connection.request<ToolResult>("recall/toolResult", {
       ...this.address(),
       ...(toolName !== undefined && { toolName }),
       ...(maxPromptChars !== undefined && { maxPromptChars }),
     });
+    this.received.add(this.sessionId, this.agentId, result.delivery);
+    return result;
   }
 
   end(): void {
@@ -62,6 +66,7 @@ export class Turn implements RecallTurn {
   private async run(params: StartParams): Promise<Outcome> {
     try {
       const result = await this.connection.startTurn(params, this.cancellation.token, (fast) => {
+        this.received.add(this.sessionId, this.agentId, fast.delivery);
         this.fastResult = fast;
         this.fast.fire(fast);
       });
@@ -84,15 +89,19 @@ export function startParams(
   query: string,
   options: RecallOptions,
   otherwise: { sessionId: string; projectRoot: string | undefined },
+  received: Received,
 ): StartParams {
   const projectRoot = options.projectRoot ?? otherwise.projectRoot;
+  const sessionId = options.sessionId ?? otherwise.sessionId;
+  const lastDelivery = received.last(sessionId, options.agentId ?? "", sessionId === otherwise.sessionId);
   return {
-    sessionId: options.sessionId ?? otherwise.sessionId,
+    sessionId,
     query,
     ...(projectRoot !== undefined && { projectRoot }),
     ...(options.agentId !== undefined && { agentId: options.agentId }),
     ...(options.recentTools !== undefined && { recentTools: options.recentTools }),
     ...(options.excludeLayouts !== undefined && { excludeLayouts: options.excludeLayouts }),
     ...(options.maxPromptChars !== undefined && { maxPromptChars: options.maxPromptChars }),
+    ...(lastDelivery !== undefined && { lastDelivery }),
   };
 }

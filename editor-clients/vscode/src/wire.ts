@@ -9,6 +9,7 @@ export interface StartParams {
   recentTools?: readonly string[];
   excludeLayouts?: readonly string[];
   maxPromptChars?: number;
+  lastDelivery?: string;
 }
 
 export interface StartResult {

@@ -41,6 +41,7 @@ function M.start(options)
     recent_tools = options.recent_tools,
     exclude_layouts = options.exclude_layouts,
     max_prompt_chars = options.max_prompt_chars,
+    new_session = options.session_id == nil,
   }
   if err then
     return turn.failed(request_of_turn, err)

@@ -12,6 +12,17 @@ local ANSWER_MS = 5000
 --- How long `wait` waits by default.
 local WAIT_MS = 1000
 
+--- Sessions of which the last delivery is remembered. Beyond, all are forgotten, and the daemon is told nothing
+--- of them until they are given something again.
+local MAX_SESSIONS = 1000
+
+--- Ids of the last deliveries that came, by session and agent: a daemon that comes after a killed one is told,
+--- and gives again what that one had recorded and did not send.
+---@type table<string, string>
+local received = {}
+local sessions = 0
+local forgotten = false
+
 ---@alias memrecall.FastCallback fun(err?: memrecall.Error, fast?: memrecall.Fast)
 ---@alias memrecall.EndCallback fun(err?: memrecall.Error, outcome?: memrecall.Outcome)
 ---@alias memrecall.ToolResultCallback fun(err?: memrecall.Error, result?: memrecall.ToolResult)
@@ -24,6 +35,7 @@ local WAIT_MS = 1000
 ---@field recent_tools? string[]
 ---@field exclude_layouts? string[]
 ---@field max_prompt_chars? integer
+---@field new_session? boolean nobody else uses the session, now or before
 
 --- Every callback is called exactly once, and always later: never inside the call that it was given to.
 ---@class memrecall.Turn
@@ -52,6 +64,38 @@ local function call_later(callback, arguments)
   vim.schedule(function()
     callback(arguments())
   end)
+end
+
+---@param session_id string
+---@param agent_id string
+---@return string
+local function key(session_id, agent_id)
+  return session_id .. '\0' .. agent_id
+end
+
+---@param session_id string
+---@param agent_id string
+---@param delivery? memrecall.Delivery
+local function receive(session_id, agent_id, delivery)
+  if not delivery then
+    return
+  end
+  local session = key(session_id, agent_id)
+  if not received[session] then
+    if sessions == MAX_SESSIONS then
+      received, sessions, forgotten = {}, 0, true
+    end
+    sessions = sessions + 1
+  end
+  received[session] = delivery.id
+end
+
+--- The id of the last delivery that came; empty for none so far, nil where that is not known.
+---@param request memrecall.TurnRequest
+---@return string?
+local function last_delivery(request)
+  local last = received[key(request.session_id, request.agent_id)]
+  return last or (request.new_session and not forgotten and '' or nil)
 end
 
 ---@param request memrecall.TurnRequest
@@ -110,6 +154,7 @@ function Turn:_send(to, request)
       recentTools = request.recent_tools,
       excludeLayouts = request.exclude_layouts,
       maxPromptChars = request.max_prompt_chars,
+      lastDelivery = last_delivery(request),
     },
     nil,
     function(err, result)
@@ -124,6 +169,7 @@ function Turn:_send(to, request)
     return
   end
   to.on_fast[self._request_id] = function(fast)
+    receive(self.session_id, self.agent_id, fast.delivery)
     self:_receive_fast(nil, fast)
   end
   vim.defer_fn(function()
@@ -257,6 +303,9 @@ function Turn:tool_result(tool_name, callback, max_prompt_chars)
         },
         ANSWER_MS,
         function(failure, result)
+          if not failure then
+            receive(self.session_id, self.agent_id, result.delivery)
+          end
           call_later(callback, function()
             if failure or self._cancelled then
               return failure or self._end_error

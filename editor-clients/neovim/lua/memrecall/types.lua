@@ -22,6 +22,7 @@
 ---@field score? number of a search
 
 ---@class memrecall.Delivery
+---@field id string
 ---@field phase 'fast'|'refined'
 ---@field strategy 'heuristic'|'model'
 ---@field prompt string for the model
