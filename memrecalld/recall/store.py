@@ -65,7 +65,7 @@ class SQLiteStore:
         self._connection = self._open()
         if self._connection is None:
             self._fail("unusable")
-        self.first_number = self._number
+        self.first_number = self._number  # a file that can be used only later may push the next ones up
         """Deliveries with smaller numbers are of earlier processes."""
 
     def next_number(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +16,7 @@ import pytest
 from memrecalld.paths import socket_path
 from tests.editors.neovim import Neovim, all_read, running_daemon
 from tests.support.daemon import make_repository
+from tests.support.dying import DyingDaemon
 from tests.support.notes import note
 from tests.support.wire import WireClient, frame
 
@@ -62,6 +64,35 @@ async def test_daemon_that_was_killed_and_came_back_is_used_again(daemon):
         await neovim.float_with("1. Heron")
         assert await neovim.told() == []
         assert await neovim.lua("return #vim.lsp.get_clients({ name = 'memrecall' })") == 1
+
+
+async def test_killed_daemon_loses_no_delivery_and_repeats_none(tmp_path):
+    daemon = DyingDaemon(tmp_path / "home")
+    with contextlib.closing(daemon):
+        daemon.write_note("user", "heron.md", note("Heron"))
+        daemon.write_note("user", "ferry.md", note("Ferry"))
+        daemon.start()
+        async with await Neovim.beside(daemon) as neovim:
+
+            async def given(word: str) -> list[str] | None:
+                await neovim.lua("T.start({ query = ... })", word)
+                await neovim.until("T.fast ~= nil")
+                titles: list[str] | None = await neovim.lua("return T.titles(T.fast)")
+                return titles
+
+            for word, title in (("heron", "Heron"), ("ferry", "Ferry")):
+                daemon.die_at_next_handover()
+                await neovim.lua("T.start({ query = ... })", word)
+                await neovim.until("T.end_error ~= nil")
+                daemon.return_from_death()
+                await all_read(daemon)
+                assert await given(word) == [title]
+            assert not await given("heron")
+            daemon.kill()
+            daemon.start()
+            await all_read(daemon)
+            assert not await given("heron")
+            assert not await given("ferry")
 
 
 async def test_client_that_the_user_stopped_is_started_again(daemon):
