@@ -21,6 +21,8 @@ _ASIDE: Final = ".set-aside"
 
 _BUSY_S: Final = 1.0
 
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
 Unusable = Literal["damaged", "of another version"]
 
 damaged: Final[set[str]] = set()
@@ -52,6 +54,44 @@ def open_database(
             _log.warning("%s cannot be used; going on without it", path.name)
         return None
     return connection
+
+
+class Place:
+    """A database's path, and which file was there when the database was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+        self._opened = self._status()
+
+    def holds_it(self) -> bool:
+        """The file at the path is the one that was there.
+
+        Where it is another one there must be no second connection: SQLite takes the memory that connections
+        share for that of the file at the path, and would cut it off under the first one, a SIGBUS.
+        """
+        status = self._status()
+        return status is not None and self._opened is not None and os.path.samestat(status, self._opened)
+
+    def _status(self) -> os.stat_result | None:
+        try:
+            return self.path.stat()
+        except OSError:
+            return None
+
+
+def connect_again(path: Path) -> sqlite3.Connection:
+    """Another connection to an open database. Raises ``sqlite3.Error``."""
+    # Not to a new file: that would be without tables, and open to whoever the umask lets in.
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False
+    )
+
+
+def is_damage(error: Exception) -> bool:
+    """``error`` says that the file is damaged."""
+    # Of an extended code, which tells more, the lowest byte counts. SQLite's own message may quote what is
+    # damaged, and be no text then.
+    return isinstance(error, UnicodeDecodeError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
 
 
 def make_private_directory(directory: Path) -> None:
@@ -98,9 +138,7 @@ def _open(path: Path, version: int, schema: str, check: bool) -> sqlite3.Connect
         connection.execute(f"PRAGMA user_version={version:d}")
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         connection.close()
-        # Without a code it is text that cannot be decoded; of an extended code the lowest byte counts.
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        if is_damage(error):
             return "damaged"
         raise
     return connection

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sqlite3
 import threading
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import memrecalld
-from memrecalld.database import open_database, set_aside
+from memrecalld.database import Place, connect_again, is_damage, open_database, set_aside
 from memrecalld.memory.entry import Entry
 from memrecalld.memory.layouts import Root
 from memrecalld.memory.packing import packed, unpacked
@@ -54,9 +53,6 @@ _ERRORS: Final = (sqlite3.Error, UnicodeDecodeError, OSError)
 """What a database raises that cannot be used: the second where its message quotes what is damaged, the third
 where its file is gone."""
 
-_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-"""Of an extended code, which tells more, they are the lowest byte."""
-
 
 class NoteCache:
     """The entries of all folders. Its methods may be called on any thread, one at a time goes ahead."""
@@ -65,7 +61,7 @@ class NoteCache:
         """``connection`` is to the database in the file at ``path``."""
         self._path = path
         self._connection: sqlite3.Connection | None = connection
-        self._file = _status(path)
+        self._place = Place(path)
         self._lock = threading.Lock()
         self._forget_unused()
 
@@ -91,8 +87,10 @@ class NoteCache:
         if not self.usable:
             return
         try:
+            if not self._place.holds_it():
+                raise FileNotFoundError
             # A connection of its own: others may write between any two rows.
-            with contextlib.closing(self._another_connection()) as connection:
+            with contextlib.closing(connect_again(self._path)) as connection:
                 yield from connection.execute(
                     "SELECT notes.path, note FROM notes JOIN folders ON folder = id"
                     " WHERE scope = ? AND folders.path = ?"
@@ -148,14 +146,6 @@ class NoteCache:
             except _ERRORS as error:
                 self._give_up(error)
 
-    def _another_connection(self) -> sqlite3.Connection:
-        # SQLite takes the memory that its connections share for that of the file at the path. Where that is
-        # another one by now, it would be cut off under the connection that has it mapped: SIGBUS.
-        if self._file is None or not os.path.samestat(self._path.stat(), self._file):
-            raise FileNotFoundError
-        # Not to a new file: that would be without tables, and open to whoever the umask lets in.
-        return sqlite3.connect(f"{self._path.as_uri()}?mode=rw", uri=True, check_same_thread=False)
-
     @staticmethod
     def _truncate_log(connection: sqlite3.Connection) -> None:
         """Else the log stays as long as the first reading of the largest folder has made it."""
@@ -172,9 +162,7 @@ class NoteCache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        # Without a code it is text that cannot be decoded.
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        if code & 0xFF in _DAMAGED and not isinstance(error, OSError):
+        if is_damage(error):
             with contextlib.suppress(OSError):
                 set_aside(self._path, "damaged")
 
@@ -206,13 +194,6 @@ class _Stored(Mapping[str, Entry]):
     def __len__(self) -> int:
         self._notes.update(self._rows)
         return len(self._notes)
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except OSError:
-        return None
 
 
 def _key(root: Root) -> tuple[str, bytes]:

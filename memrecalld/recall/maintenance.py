@@ -6,12 +6,13 @@ That takes longer than a recall may wait, so it is done on a thread, over a conn
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import threading
 import time
 from pathlib import Path
 from typing import Final
+
+from memrecalld.database import Place, connect_again
 
 KEPT_DAYS: Final = 90
 """A session untouched on so many later days of use is forgotten: no host keeps a context that long.
@@ -44,7 +45,7 @@ class Maintenance:
         self._until_prune = _PRUNE_EVERY
         self._thread: threading.Thread | None = None
         self._connection: sqlite3.Connection | None = None
-        self._file: os.stat_result | None = None
+        self._place = Place(path)
 
     @property
     def log_bytes(self) -> int:
@@ -57,19 +58,17 @@ class Maintenance:
     def changed(self, changes: int, connection: sqlite3.Connection) -> None:
         """So many ``changes`` were made over ``connection``. Raises ``sqlite3.Error``."""
         if connection is not self._connection:
-            self._connection, self._file = connection, self._status()
+            self._connection, self._place = connection, Place(self._path)
         self._until_checkpoint -= changes
         self._until_prune -= changes
         if self._until_checkpoint > 0:
             return
         self._until_checkpoint = _CHECKPOINT_EVERY
-        if self.log_bytes > MAX_LOG_BYTES or not self._is_in_place():
+        if self.log_bytes > MAX_LOG_BYTES or not self._place.holds_it():
             # SQLite begins the log anew once all of it is moved. While changes come faster than the disk
             # takes them, that never is so for the thread, and the log would grow for as long as they do. A
             # connection that does not wait for the disk has it so, between two changes. Until the disk has
             # them all the same, a power cut may damage the file.
-            # Nor may there be a second connection once the file at the path is another one: SQLite would take
-            # the memory that connections share for that one's, and cut it off under the first one: SIGBUS.
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         elif self._thread is None or not self._thread.is_alive():
             pruning = self._until_prune <= 0
@@ -80,30 +79,15 @@ class Maintenance:
             )
             self._thread.start()
 
-    def _is_in_place(self) -> bool:
-        """The file at the path is the one that the connection was made to."""
-        status = self._status()
-        return status is not None and self._file is not None and os.path.samestat(status, self._file)
-
-    def _status(self) -> os.stat_result | None:
-        try:
-            return self._path.stat()
-        except OSError:
-            return None
-
 
 def maintain(path: Path, pruning: bool) -> None:
     """Move the log of the database at ``path`` into its file and, if ``pruning``, forget what is too much."""
     # The next one does what this one could not.
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None)
-        try:
-            connection.execute("PRAGMA wal_autocheckpoint=0")
-            if pruning:
-                prune(connection, pause_s=_PAUSE_S)
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        finally:
-            connection.close()
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(connect_again(path)) as connection:
+        connection.execute("PRAGMA wal_autocheckpoint=0")
+        if pruning:
+            prune(connection, pause_s=_PAUSE_S)
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def prune(connection: sqlite3.Connection, *, pause_s: float = 0.0) -> None:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from memrecalld.database import open_database, set_aside
+from memrecalld.database import is_damage, open_database, set_aside
 from memrecalld.recall.backlog import Backlog
 from memrecalld.recall.clock import Clock
 from memrecalld.recall.maintenance import MAX_LOG_BYTES, Maintenance, prune
@@ -42,7 +42,6 @@ CREATE INDEX IF NOT EXISTS delivered_by_day ON delivered (day);
 """
 
 _DAY_NS: Final = 86_400_000_000_000
-_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 class SQLiteStore:
@@ -180,7 +179,7 @@ class SQLiteStore:
 
     def _on_error(self, error: sqlite3.Error) -> None:
         self._fail(getattr(error, "sqlite_errorname", type(error).__name__))
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+        if is_damage(error):
             self.close()
             with contextlib.suppress(OSError):
                 set_aside(self._path, "damaged")

@@ -37,6 +37,9 @@ class DaemonProcess:
     into ``sun_path``. ``environment`` is what the daemon runs in; a program that gets it finds the daemon.
     """
 
+    MODULE = "memrecalld.server.main"
+    """What is run."""
+
     def __init__(self, home: Path, config: str = "", environment: Mapping[str, str] | None = None) -> None:
         self.home = home
         self.project = home / "project"
@@ -88,7 +91,7 @@ class DaemonProcess:
     def _launch(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         with self._log_file.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "memrecalld.server.main", *arguments],
+                [sys.executable, "-m", self.MODULE, *arguments],
                 cwd=self.home,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,8 @@ _FILE = "MEMRECALLD_TEST_DIES"
 class DyingDaemon(DaemonProcess):
     """A daemon as ``DaemonProcess``."""
 
+    MODULE = "tests.support.dying"
+
     def __init__(self, home: Path, config: str = "", environment: Mapping[str, str] | None = None) -> None:
         self._file = home / "dies"
         super().__init__(home, config, {_FILE: str(self._file), **(environment or {})})
@@ -32,17 +33,6 @@ class DyingDaemon(DaemonProcess):
         assert self.wait() == -signal.SIGKILL
         self._file.unlink()
         self.start()
-
-    def _launch(self, arguments: list[str]) -> subprocess.Popen[bytes]:
-        with self._log_file.open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "tests.support.dying", *arguments],
-                cwd=self.home,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
 
 
 def _serve() -> int:
