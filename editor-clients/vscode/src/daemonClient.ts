@@ -14,6 +14,8 @@ import type { FastResult } from "../api";
 import { DaemonUnavailable } from "./socket";
 import type { FastParams, StartParams, StartResult } from "./wire";
 
+const LOST = "the connection to the daemon was lost";
+
 interface OpenTurn {
   readonly fast: (result: FastResult) => void;
   requestId: number | string | null;
@@ -28,7 +30,12 @@ export class DaemonClient extends LanguageClient {
   private readonly unanswered = new Set<(error: Error) => void>();
 
   /** `closed` is called when the connection ends without `stop`. */
-  constructor(socket: net.Socket, log: vscode.LogOutputChannel, initializationOptions: object, closed: () => void) {
+  constructor(
+    private readonly socket: net.Socket,
+    log: vscode.LogOutputChannel,
+    initializationOptions: object,
+    closed: () => void,
+  ) {
     const turns = new Map<unknown, OpenTurn>();
     const transports = {
       reader: new StreamMessageReader(socket),
@@ -55,7 +62,7 @@ export class DaemonClient extends LanguageClient {
     this.turns = turns;
     socket.once("close", () => {
       for (const reject of this.unanswered) {
-        reject(new DaemonUnavailable("the connection to the daemon was lost"));
+        reject(new DaemonUnavailable(LOST));
       }
     });
     this.onNotification("recall/fast", (result: FastParams) => {
@@ -79,7 +86,9 @@ export class DaemonClient extends LanguageClient {
         token === undefined
           ? this.sendRequest<Result>(method, params)
           : this.sendRequest<Result>(method, params, token);
-      void answer.then(resolve, reject).finally(() => this.unanswered.delete(reject));
+      void answer
+        .then(resolve, (error) => reject(this.socket.destroyed ? new DaemonUnavailable(LOST) : error))
+        .finally(() => this.unanswered.delete(reject));
     });
   }
 

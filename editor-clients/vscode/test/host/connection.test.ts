@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import * as net from "node:net";
 import { after, before, describe, it } from "mocha";
 import type { ConnectionState, MemrecallApi } from "../../api";
 
@@ -47,14 +49,22 @@ export function testConnection(): void {
     });
 
     it("rejects a turn that was open when the daemon was killed", async () => {
-      await daemon.kill();
-      await daemon.start('[selector]\nkind = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "none"\n');
-      daemon.note("crane.md", "Harbour crane");
-      await connected(memrecall);
-      const turn = memrecall.recall("harbour crane", { sessionId: "killed" });
-      await fast(turn);
-      await daemon.kill();
-      await assert.rejects(turn.outcome);
+      // The turn is open for as long as its model says nothing.
+      const silent = net.createServer().listen(0, "127.0.0.1");
+      await once(silent, "listening");
+      try {
+        const { port } = silent.address() as net.AddressInfo;
+        await daemon.kill();
+        daemon.note("crane.md", "Harbour crane");
+        await daemon.start(`[selector]\nkind = "openai"\nbase_url = "http://127.0.0.1:${port}/v1"\nmodel = "silent"\n`);
+        await use(daemon);
+        const turn = memrecall.recall("harbour crane", { sessionId: "killed" });
+        assert.equal((await fast(turn)).pending, true);
+        await daemon.kill();
+        await assert.rejects(turn.outcome, /connection to the daemon was lost/);
+      } finally {
+        silent.close();
+      }
     });
 
     it("follows the setting to another daemon", async () => {

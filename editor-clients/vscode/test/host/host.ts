@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import * as vscode from "vscode";
 
-import type { Delivery, FastResult, MemrecallApi, RecallTurn } from "../../api";
+import type { Delivery, FastResult, MemrecallApi, RecallTurn, ToolResult } from "../../api";
 import { Agent } from "./agent";
 import type { Daemon } from "./daemon";
 import { until } from "./until";
@@ -50,21 +50,24 @@ export function fast(turn: RecallTurn): Promise<FastResult> {
   return new Promise((resolve) => turn.onFast(resolve));
 }
 
+/** What a tool result gets once the turn has settled. */
+export async function settled(ask: () => Promise<ToolResult>): Promise<ToolResult> {
+  let result = await ask();
+  await until("the turn has settled", async () => {
+    if (result.state === "pending") {
+      result = await ask();
+    }
+    return result.state !== "pending";
+  });
+  return result;
+}
+
 /** All that a turn delivers, at whichever delivery point it comes. */
 export async function deliveries(turn: RecallTurn): Promise<Delivery[]> {
-  const found: (Delivery | null)[] = [];
-  let { delivery, pending } = await fast(turn);
-  found.push(delivery);
-  await until("nothing is pending", async () => {
-    if (pending) {
-      const result = await turn.toolResult();
-      found.push(result.delivery);
-      pending = result.state === "pending";
-    }
-    return !pending;
-  });
+  const { delivery, pending } = await fast(turn);
+  const later = pending ? (await settled(() => turn.toolResult())).delivery : null;
   turn.end();
-  return found.filter((each) => each !== null);
+  return [delivery, later].filter((each) => each !== null);
 }
 
 /** The titles of the notes that a turn delivers. */

@@ -28,16 +28,17 @@ export async function run(): Promise<void> {
   const failures = await new Promise<number>((resolve) => {
     const runner = mocha.run(resolve);
     let passed = 0;
-    let failed = 0;
+    const failed: string[] = [];
     runner.on("pass", (test) => {
       passed += 1;
       say(`ok      ${test.fullTitle()} (${test.duration} ms)`);
     });
     runner.on("fail", (test, error) => {
-      failed += 1;
-      say(`NOT OK  ${test.fullTitle()}\n${error.stack ?? error.message}`);
+      say(`NOT OK  ${test.fullTitle()}`);
+      failed.push(`\n${test.fullTitle()}\n${error.stack ?? error.message}`);
     });
-    runner.on("end", () => say(`${passed} passed, ${failed} failed`));
+    // What failed is told last: of a long output often only the end is kept.
+    runner.on("end", () => say([...failed, `\n${passed} passed, ${failed.length} failed`].join("\n")));
   });
   if (failures > 0) {
     throw new Error(`${failures} failed`);

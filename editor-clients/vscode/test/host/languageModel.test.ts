@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "mocha";
 import * as vscode from "vscode";
 
-import type { MemrecallApi, ToolResult } from "../../api";
+import type { MemrecallApi } from "../../api";
 import { Agent } from "./agent";
 import { Daemon } from "./daemon";
-import { connected, deliveries, project, set, use } from "./host";
+import { connected, deliveries, project, set, settled, use } from "./host";
 import { until } from "./until";
 
 interface TestModel {
@@ -65,7 +65,7 @@ export function testLanguageModel(): void {
       try {
         const params = { sessionId: "agent", query: "harbour crane", projectRoot: project() };
         void agent.connection.sendRequest("recall/start", params);
-        const result = await toolResult(() => agent.connection.sendRequest("recall/toolResult", { sessionId: "agent" }));
+        const result = await settled(() => agent.connection.sendRequest("recall/toolResult", { sessionId: "agent" }));
         assert.equal(result.delivery?.strategy, "model");
         assert.deepEqual(result.delivery.documents.map((note) => note.title), ["Lighthouse keeper"]);
         assert.equal(model.asked.length, 1);
@@ -88,7 +88,7 @@ export function testLanguageModel(): void {
     it("an answer that is no choice leaves the best lexical matches", async () => {
       model.answer = () => "I would take m1 and m2.";
       const turn = memrecall.recall("harbour crane", { sessionId: "nonsense" });
-      const result = await toolResult(() => turn.toolResult());
+      const result = await settled(() => turn.toolResult());
       assert.equal(result.delivery?.strategy, "heuristic");
     });
 
@@ -97,7 +97,7 @@ export function testLanguageModel(): void {
         throw new Error("out of order");
       };
       const turn = memrecall.recall("harbour crane", { sessionId: "failing" });
-      assert.equal((await toolResult(() => turn.toolResult())).delivery?.strategy, "heuristic");
+      assert.equal((await settled(() => turn.toolResult())).delivery?.strategy, "heuristic");
     });
 
     it("a turn is cancelled while the model thinks, and keeps no other turn waiting", async () => {
@@ -108,7 +108,7 @@ export function testLanguageModel(): void {
       assert.equal((await turn.outcome).discardReason, "abort");
       model.answer = (text) => choose(idOf(text, "Lighthouse keeper"));
       const next = memrecall.recall("harbour crane", { sessionId: "cancelled" });
-      assert.equal((await toolResult(() => next.toolResult())).delivery?.strategy, "model");
+      assert.equal((await settled(() => next.toolResult())).delivery?.strategy, "model");
     });
 
     it("a setting names the model, and none is offered that is not it", async () => {
@@ -136,7 +136,7 @@ export function testLanguageModel(): void {
         round += 1;
         await connected(memrecall);
         const turn = memrecall.recall("harbour crane", { sessionId: `offered ${round}` });
-        await toolResult(() => turn.toolResult()).catch(() => undefined);
+        await settled(() => turn.toolResult()).catch(() => undefined);
         turn.end();
         return model.asked.length > 0;
       });
@@ -169,15 +169,4 @@ function idOf(text: string, title: string): string {
 async function invokeTool(query: string): Promise<string> {
   const result = await vscode.lm.invokeTool("memrecall_recall", { input: { query }, toolInvocationToken: undefined });
   return result.content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : "")).join("");
-}
-
-async function toolResult(ask: () => Promise<ToolResult>): Promise<ToolResult> {
-  let result = await ask();
-  await until("the choice is there", async () => {
-    if (result.state === "pending") {
-      result = await ask();
-    }
-    return result.state !== "pending";
-  });
-  return result;
 }
