@@ -57,11 +57,16 @@ def open_database(
 
 
 class Place:
-    """A database's path, and which file was there when the database was opened."""
+    """A database's path, and which file was there when the database was opened.
+
+    Whoever opens a database asks now and then whether its file is still there: SQLite itself goes on with one
+    that was removed or replaced, and what it writes is never found again.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path: Final = path
-        self._opened = self._status()
+        self._opened = _status(path)
+        self._journals = {journal: _status(journal) for journal in _journals(path)}
 
     def holds_it(self) -> bool:
         """The file at the path is the one that was there.
@@ -69,14 +74,17 @@ class Place:
         Where it is another one there must be no second connection: SQLite takes the memory that connections
         share for that of the file at the path, and would cut it off under the first one, a SIGBUS.
         """
-        status = self._status()
-        return status is not None and self._opened is not None and os.path.samestat(status, self._opened)
+        return _is_same(_status(self.path), self._opened)
 
-    def _status(self) -> os.stat_result | None:
-        try:
-            return self.path.stat()
-        except OSError:
-            return None
+    def leave(self) -> None:
+        """Let another file have the path, once this one is not there any more: its journals go too.
+
+        SQLite would read them as the other file's. Whoever still has this one open may go on.
+        """
+        for journal, opened in self._journals.items():
+            if _is_same(_status(journal), opened):
+                with contextlib.suppress(OSError):
+                    journal.unlink()
 
 
 def connect_again(path: Path) -> sqlite3.Connection:
@@ -167,8 +175,24 @@ def set_aside(path: Path, why: Unusable) -> None:
     if why == "damaged":
         damaged.add(path.stem)
     path.replace(path.with_name(path.name + _ASIDE))
-    for suffix in ("-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for journal in _journals(path):
+        journal.unlink(missing_ok=True)
+
+
+def _journals(path: Path) -> list[Path]:
+    """Where SQLite keeps the write-ahead log of a database, and the memory that its connections share."""
+    return [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm")]
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+def _is_same(status: os.stat_result | None, other: os.stat_result | None) -> bool:
+    return status is not None and other is not None and os.path.samestat(status, other)
 
 
 def _reason(error: OSError | sqlite3.Error) -> str:

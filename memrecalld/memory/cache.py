@@ -87,8 +87,7 @@ class NoteCache:
         if not self.usable:
             return
         try:
-            if not self._place.holds_it():
-                raise FileNotFoundError
+            self._check_place()
             # A connection of its own: others may write between any two rows.
             with contextlib.closing(connect_again(self._path)) as connection:
                 yield from connection.execute(
@@ -111,6 +110,7 @@ class NoteCache:
             if self._connection is None:
                 return
             try:
+                self._check_place()
                 self._connection.execute("BEGIN")
                 (folder,) = self._connection.execute(
                     "INSERT INTO folders (scope, path, day) VALUES (?, ?, ?)"
@@ -145,6 +145,12 @@ class NoteCache:
                 self._connection.execute("DELETE FROM notes WHERE folder NOT IN (SELECT id FROM folders)")
             except _ERRORS as error:
                 self._give_up(error)
+
+    def _check_place(self) -> None:
+        """Raises ``FileNotFoundError`` where the file was removed or replaced."""
+        if not self._place.holds_it():
+            self._place.leave()
+            raise FileNotFoundError
 
     @staticmethod
     def _truncate_log(connection: sqlite3.Connection) -> None:

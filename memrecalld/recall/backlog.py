@@ -50,25 +50,37 @@ class Backlog:
         base: Mapping[bytes, Entry | None] = {} if changes.cleared else stored
         return {key: entry for key, entry in {**base, **changes.entries}.items() if entry is not None}
 
-    def statements(self, day: int) -> list[Statement]:
-        """SQL that brings the file up to date."""
+    def __bool__(self) -> bool:
+        """Something is to be written."""
+        return bool(self._sessions)
+
+    def oldest(self) -> bytes:
+        """The session that has waited for longest."""
+        return next(iter(self._sessions))
+
+    def statements(self, session: bytes, day: int) -> list[Statement]:
+        """SQL that brings a session's set in the file up to date."""
+        changes = self._sessions[session]
         statements: list[Statement] = []
-        for session, changes in self._sessions.items():
-            if changes.cleared:
-                statements.append(("DELETE FROM delivered WHERE session = ?", (session,)))
-            for identity, entry in changes.entries.items():
-                if entry is None:
-                    statements.append(
-                        ("DELETE FROM delivered WHERE session = ? AND identity = ?", (session, identity))
+        if changes.cleared:
+            statements.append(("DELETE FROM delivered WHERE session = ?", (session,)))
+        for identity, entry in changes.entries.items():
+            if entry is None:
+                statements.append(
+                    ("DELETE FROM delivered WHERE session = ? AND identity = ?", (session, identity))
+                )
+            else:
+                statements.append(
+                    (
+                        "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?, ?, ?)",
+                        (session, identity, entry.content, day, *entry.delivery),
                     )
-                else:
-                    statements.append(
-                        (
-                            "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?, ?, ?)",
-                            (session, identity, entry.content, day, *entry.delivery),
-                        )
-                    )
+                )
         return statements
+
+    def written(self, session: bytes) -> None:
+        """The session's set in the file is up to date."""
+        self._size -= len(self._sessions.pop(session).entries)
 
     def _of(self, session: bytes) -> _Changes:
         changes = self._sessions.pop(session, None) or _Changes()

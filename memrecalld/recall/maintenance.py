@@ -37,15 +37,15 @@ _PAUSE_S: Final = 0.001
 
 
 class Maintenance:
-    """The upkeep of the database at one path, as it is changed."""
+    """The upkeep of one database, as it is changed."""
 
     def __init__(self, path: Path) -> None:
+        """``path`` is where the database was opened right before."""
+        self.place: Final = Place(path)
         self._path = path
         self._until_checkpoint = _CHECKPOINT_EVERY
         self._until_prune = _PRUNE_EVERY
         self._thread: threading.Thread | None = None
-        self._connection: sqlite3.Connection | None = None
-        self._place = Place(path)
 
     @property
     def log_bytes(self) -> int:
@@ -57,14 +57,12 @@ class Maintenance:
 
     def changed(self, changes: int, connection: sqlite3.Connection) -> None:
         """So many ``changes`` were made over ``connection``. Raises ``sqlite3.Error``."""
-        if connection is not self._connection:
-            self._connection, self._place = connection, Place(self._path)
         self._until_checkpoint -= changes
         self._until_prune -= changes
         if self._until_checkpoint > 0:
             return
         self._until_checkpoint = _CHECKPOINT_EVERY
-        if self.log_bytes > MAX_LOG_BYTES or not self._place.holds_it():
+        if self.log_bytes > MAX_LOG_BYTES or not self.place.holds_it():
             # SQLite begins the log anew once all of it is moved. While changes come faster than the disk
             # takes them, that never is so for the thread, and the log would grow for as long as they do. A
             # connection that does not wait for the disk has it so, between two changes. Until the disk has

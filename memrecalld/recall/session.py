@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Final, Literal, NamedTuple, Protocol
 
@@ -55,6 +55,10 @@ class Entry(NamedTuple):
     delivery: DeliveryId
 
 
+Held = Callable[[], Iterable[tuple[SessionKey, Mapping[bytes, Entry]]]]
+"""The delivered sets that are in memory when it is called, by note identity."""
+
+
 class DeliveredStore(Protocol):
     """Where delivered sets outlive the process. Identities and contents are digests, never paths or text."""
 
@@ -75,6 +79,9 @@ class DeliveredStore(Protocol):
 
     def clear(self, key: SessionKey) -> None:
         """Forget the session's whole set."""
+
+    def keep(self, held: Held) -> None:
+        """What is ``held`` belongs into whatever the store has to begin anew, whenever that is."""
 
 
 class Handover:
@@ -128,6 +135,11 @@ class DeliveredSet:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    @property
+    def entries(self) -> Mapping[bytes, Entry]:
+        """What is held, by note identity, oldest first."""
+        return self._entries
 
     def __contains__(self, document: Document) -> bool:
         if not self._entries:

@@ -25,6 +25,7 @@ class Sessions:
         self._clock = clock
         self._kept = kept
         self._held: dict[SessionKey, Session] = {}
+        store.keep(lambda: ((key, session.delivered.entries) for key, session in self._held.items()))
 
     def __len__(self) -> int:
         return len(self._held)

@@ -13,6 +13,7 @@ from memrecalld.memory.catalog import Catalog
 from memrecalld.recall.clock import Clock
 from memrecalld.recall.engine import Engine
 from memrecalld.recall.library import Library
+from memrecalld.recall.store import SQLiteStore
 from memrecalld.server.client_selection import ClientSelection
 from memrecalld.server.configuration import Configuration
 from memrecalld.server.connection import Connection
@@ -37,6 +38,7 @@ class Daemon:
         *,
         listener: Listener,
         engine: Engine,
+        store: SQLiteStore,
         catalog: Catalog,
         library: Library,
         observers: Observers,
@@ -52,6 +54,7 @@ class Daemon:
         self.client_selection = client_selection
         self.started = time.monotonic()
         self._listener = listener
+        self._store = store
         self._configuration = configuration
         self._clock = clock
         self._manager = manager
@@ -110,6 +113,10 @@ class Daemon:
             self._reloading = asyncio.get_running_loop().create_task(self._reload())
         else:
             self._reload_again = True
+
+    def look_after_record(self) -> None:
+        """See to it that what sessions were given is in the file that a restart will read."""
+        self._store.look_after()
 
     def restore(self) -> None:
         """Nobody can connect any more: bind the path again, or stop where it is another's."""

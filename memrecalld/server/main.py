@@ -149,6 +149,7 @@ async def _serve(
     daemon = Daemon(
         listener=listener,
         engine=engine,
+        store=store,
         catalog=catalog,
         library=library,
         observers=observers,

@@ -8,7 +8,7 @@ from memrecalld.recall.clock import Clock
 from memrecalld.server.notify import ServiceManager
 
 CHECK_S: Final = 2.0
-"""How soon a lost socket is noticed, and how old the status line gets."""
+"""How soon a lost socket or record is noticed, and how old the status line gets."""
 
 IDLE_S: Final = 24 * 60 * 60.0
 """A daemon that a service manager starts on demand leaves when nobody was connected, and no turn open, for so
@@ -35,6 +35,9 @@ class Kept(Protocol):
     @property
     def reachable(self) -> bool:
         """The socket's path is still the daemon's."""
+
+    def look_after_record(self) -> None:
+        """See to it that what sessions were given is in the file that a restart will read."""
 
     def restore(self) -> None:
         """The path is not: bind it again, or stop."""
@@ -73,6 +76,7 @@ class Upkeep:
             self._manager.status(line)
         if not self._kept.reachable:
             self._kept.restore()
+        self._kept.look_after_record()
         if self._idle_s is not None:
             self._leave_if_idle(self._idle_s)
 

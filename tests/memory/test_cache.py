@@ -287,6 +287,17 @@ def test_cache_that_is_deleted_while_it_is_open_is_not_made_again(
     assert list(database.parent.iterdir()) == []
 
 
+def test_cache_whose_file_is_removed_keeps_nothing_in_it_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    database, root, entries = kept_in(tmp_path)
+    cache = NoteCache.open(database)
+    assert cache is not None
+    cache.save(root, entries)
+    database.unlink()
+    cache.save(root, entries)
+    assert not cache.usable
+    assert list(database.parent.iterdir()) == []
+
+
 def test_cache_that_is_replaced_while_it_is_open_is_left_alone(tmp_path: Path) -> None:
     database, root, entries = kept_in(tmp_path)
     cache = NoteCache.open(database)

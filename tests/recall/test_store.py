@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
 import sqlite3
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from memrecalld.database import Place
 from memrecalld.memory.document import Document
-from memrecalld.recall import backlog, maintenance, store
+from memrecalld.recall import backlog, maintenance
+from memrecalld.recall.backlog import Statement
+from memrecalld.recall.record import Record
 from memrecalld.recall.session import DeliveredSet, DeliveryId, Entry, Handover, SessionKey
 from memrecalld.recall.store import SQLiteStore
 from tests.recall.world import FakeClock, note
@@ -38,14 +45,18 @@ class World:
         self.path = folder / "state" / "sessions.sqlite"
         self.clock = Clock()
         self.counted: Counter[str] = Counter()
+        self.held: dict[str, DeliveredSet] = {}
         self.store = self._open()
 
     def _open(self) -> SQLiteStore:
-        return SQLiteStore(self.path, self.clock, lambda name: self.counted.update([name]))
+        store = SQLiteStore(self.path, self.clock, lambda name: self.counted.update([name]))
+        store.keep(lambda: ((key(session), each.entries) for session, each in self.held.items()))
+        return store
 
     def restart(self) -> None:
         """Another process."""
         self.store.close()
+        self.held.clear()
         self.store = self._open()
 
     def give(self, session: str, *numbers: int) -> None:
@@ -56,6 +67,28 @@ class World:
     def has(self, session: str) -> set[int]:
         """The notes that a session was given."""
         return {int.from_bytes(each, signed=True) for each in self.store.load(key(session))}
+
+    def hold(self, session: str) -> DeliveredSet:
+        """Keep a session in memory, as the engine does."""
+        self.held[session] = DeliveredSet(key(session), self.store)
+        return self.held[session]
+
+    def look(self, what: str, condition: Callable[[], bool]) -> None:
+        """Let the store be looked after until something holds."""
+
+        def looked() -> bool:
+            self.store.look_after()
+            self.clock.advance(0)
+            return condition()
+
+        poll(looked, what)
+
+    def found(self, session: str) -> int:
+        """How many notes of a session another process would find."""
+        other = SQLiteStore(self.path, self.clock, lambda _: None)
+        number = len(other.load(key(session)))
+        other.close()
+        return number
 
     def break_file(self) -> None:
         """Let every write fail: the table is not there."""
@@ -183,7 +216,7 @@ def test_what_cannot_be_written_is_kept_and_written_later(
     world.mend_file()
     # What is in the file, and what is not in it yet, are one.
     assert (world.has("a"), world.has("b")) == ({2, 3}, {6})
-    world.clock.advance(store.RETRY_S)
+    world.store.look_after()
     world.give("c", 7)
     world.restart()
     assert (world.has("a"), world.has("b"), world.has("c")) == ({2, 3}, {6}, {7})
@@ -207,14 +240,13 @@ def test_a_file_that_turns_out_damaged_is_set_aside_and_begun_anew(world: World)
     data = bytearray(world.path.read_bytes())
     world.store = world._open()
     world.path.write_bytes(data[:4096] + bytes(len(data) - 4096))
-    assert world.store._connection is not None
-    world.store._connection.execute("PRAGMA shrink_memory")  # what it knows of the file by heart
+    assert world.store._record is not None
+    world.store._record._connection.execute("PRAGMA shrink_memory")  # what it knows of the file by heart
     world.has("a")
     assert set(world.counted) <= {"state.failed.SQLITE_CORRUPT", "state.failed.SQLITE_NOTADB"}
     assert world.counted
     world.give("b", 1)
     assert world.has("b") == {1}
-    world.clock.advance(store.RETRY_S)
     world.give("c", 2)
     world.restart()
     assert (world.has("b"), world.has("c")) == ({1}, {2})
@@ -302,7 +334,7 @@ def test_what_was_lost_is_taken_out_of_the_file_once_it_can_be_written(world: Wo
     assert note("deploy") not in delivered
     world.mend_file()
     assert note("deploy") not in DeliveredSet(key("a"), world.store)
-    world.clock.advance(store.RETRY_S)
+    world.store.look_after()
     world.give("b", 1)
     world.restart()
     assert not world.has("a")
@@ -318,3 +350,183 @@ def test_numbers_of_deliveries_increase_over_restarts(world: World, set_back: in
         world.restart()
         assert world.store.first_number > numbers[-1] - 1
     assert numbers == sorted(set(numbers))
+
+
+# A file that is not there any more -----------------------------------------------------------------
+
+
+def remove_database(path: Path) -> None:
+    path.unlink()
+
+
+def remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+def move_folder(path: Path) -> None:
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+def restore_backup(path: Path) -> None:
+    back_up(path).replace(path)
+
+
+def back_up(path: Path) -> Path:
+    copy = path.with_name("backup")
+    with sqlite3.connect(path) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode=DELETE")
+    source.close()
+    target.close()
+    return copy
+
+
+LOSSES = [remove_database, remove_folder, move_folder, restore_backup]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+def test_what_sessions_in_memory_were_given_is_in_the_file_that_takes_the_place_of_a_lost_one(
+    world: World, caplog: pytest.LogCaptureFixture, lose: Callable[[Path], None]
+) -> None:
+    held, notes = world.hold("a"), [note("before"), note("between"), note("after")]
+    give(held, notes[0]).record()
+    world.give("not in memory", 1)
+    lose(world.path)
+    give(held, notes[1]).record()
+    # Not sooner: who opens a file with the journals of another one cuts off that one's memory.
+    world.look("another is begun", lambda: "removed or replaced" in caplog.text)
+    world.look("it is filled", lambda: world.found("a") == 2)
+    give(held, notes[2]).record()
+    assert world.found("a") == 3
+    assert world.found("not in memory") == (1 if lose is restore_backup else 0)
+    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(said) == 1 and "removed or replaced" in said[0]
+    assert str(world.path.parent) not in said[0]
+    # Another process reads what this one knew.
+    world.restart()
+    known = DeliveredSet(key("a"), world.store)
+    assert [each in known for each in notes] == [True, True, True]
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+def test_a_file_that_was_lost_a_moment_before_the_end_is_written_again_at_the_end(
+    world: World, lose: Callable[[Path], None]
+) -> None:
+    held = world.hold("a")
+    give(held, note("before")).record()
+    lose(world.path)
+    give(held, note("after")).record()
+    world.restart()
+    assert len(world.has("a")) == 2
+
+
+def test_a_restored_file_holds_of_a_session_in_memory_what_that_was_given_since(world: World) -> None:
+    held = world.hold("a")
+    give(held, note("taken back")).record()
+    backup = back_up(world.path)
+    held.clear()
+    give(held, note("given")).record()
+    backup.replace(world.path)
+    world.restart()
+    known = DeliveredSet(key("a"), world.store)
+    assert (note("taken back") in known, note("given") in known) == (False, True)
+
+
+def test_a_restored_file_is_not_read_with_the_log_of_the_one_that_it_replaces(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.give("early", 1)
+    backup = back_up(world.path)
+    world.give("late", 2)
+    backup.replace(world.path)
+    world.look("another is begun", lambda: "removed or replaced" in caplog.text)
+    assert (world.has("early"), world.has("late")) == ({1}, set())
+
+
+def test_a_set_that_is_cleared_once_another_file_is_there_stays_cleared(world: World) -> None:
+    held = world.hold("a")
+    give(held, note("one")).record()
+    world.path.unlink()
+    world.store.look_after()
+    poll(lambda: world.store._look is not None and world.store._look.over, "another file is there")
+    held.clear()
+    assert world.found("a") == 0
+    world.clock.advance(0)
+    assert world.found("a") == 0
+
+
+def test_nothing_is_begun_anew_while_the_file_is_there(world: World) -> None:
+    held = world.hold("a")
+    give(held, note("one")).record()
+    before = world.path.stat().st_ino
+    for _ in range(5):
+        world.store.look_after()
+        world.clock.advance(0)
+    world.restart()
+    assert world.path.stat().st_ino == before
+    assert not world.counted
+
+
+def test_a_lost_file_whose_place_cannot_be_had_is_told_and_written_once_it_can(world: World) -> None:
+    held = world.hold("a")
+    give(held, note("before")).record()
+    shutil.rmtree(world.path.parent)
+    world.path.parent.write_text("a file where the folder should be", encoding="ascii")
+    world.look("it is told", lambda: world.counted["state.failed.unusable"] == 1)
+    give(held, note("meanwhile")).record()
+    assert world.counted["state.recovered"] == 0
+    world.path.parent.unlink()
+    world.look("it is written", lambda: world.counted["state.recovered"] == 1)
+    assert world.found("a") == 2
+
+
+def test_a_damaged_file_is_followed_by_one_with_what_sessions_in_memory_were_given(world: World) -> None:
+    held = world.hold("a")
+    for number in range(200):
+        give(held, note(f"note {number}", body=str(number))).record()
+    world.store.close()
+    data = world.path.read_bytes()
+    world.store = world._open()
+    world.path.write_bytes(data[:4096] + bytes(len(data) - 4096))
+    assert world.store._record is not None
+    world.store._record._connection.execute("PRAGMA shrink_memory")  # what it knows of the file by heart
+    world.has("a")
+    assert world.counted
+    world.look("it is begun anew", lambda: world.path.exists() and world.found("a") == 200)
+
+
+def test_a_new_file_is_filled_a_session_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = [f"session {number}" for number in range(30)]
+    for session in sessions:
+        for each in (note("one"), note("two")):
+            give(world.hold(session), each).record()
+    sizes: list[int] = []
+    write = Record.write
+
+    def measured(record: Record, statements: Sequence[Statement]) -> None:
+        sizes.append(len(statements))
+        write(record, statements)
+
+    monkeypatch.setattr(Record, "write", measured)
+    world.path.unlink()
+    world.look("all are written", lambda: len(sizes) == len(sessions))
+    assert max(sizes) <= 3
+    assert [world.found(session) for session in sessions] == [2] * len(sessions)
+
+
+def test_a_folder_that_does_not_answer_holds_up_nobody(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, asked = threading.Event(), threading.Event()
+    holds_it = Place.holds_it
+
+    def hanging(place: Place) -> bool:
+        asked.set()
+        answers.wait(60)
+        return holds_it(place)
+
+    monkeypatch.setattr(Place, "holds_it", hanging)
+    world.store.look_after()
+    assert asked.wait(60)
+    world.store.look_after()
+    world.give("a", 1)
+    assert world.has("a") == {1}
+    answers.set()

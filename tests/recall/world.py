@@ -18,7 +18,7 @@ from memrecalld.recall.engine import Done, Engine
 from memrecalld.recall.exchange import FastResult, RecallRequest, ToolResult
 from memrecalld.recall.outcome import Outcome
 from memrecalld.recall.prompt import prompt_length
-from memrecalld.recall.session import Entry, Handover, SessionKey
+from memrecalld.recall.session import Entry, Handover, Held, SessionKey
 from memrecalld.recall.turn import Turn
 from memrecalld.telemetry import Telemetry
 
@@ -337,6 +337,9 @@ class MemoryStore:
 
     def clear(self, key: SessionKey) -> None:
         self._sets.pop(key, None)
+
+    def keep(self, held: Held) -> None:
+        """There is nothing to begin anew."""
 
 
 class World:

@@ -312,6 +312,8 @@ def test_a_record_that_cannot_be_opened_is_kept_in_memory_until_it_can(faulty):
     root = faulty.project("unusable", first="about the walrus")
     state = faulty.daemon.home / "state" / "memrecalld"
     faulty.daemon.stop()
+    written = "written to sessions.sqlite again"
+    before = faulty.daemon.log().count(written)
     aside = state.with_name("aside")
     state.rename(aside)
     state.write_text("a file where the folder should be", encoding="ascii")
@@ -321,9 +323,33 @@ def test_a_record_that_cannot_be_opened_is_kept_in_memory_until_it_can(faulty):
     assert faulty.counter("state.failed.unusable") >= 1
     state.unlink()
     poll(
-        lambda: faulty.recalled(root, "walrus") and (state / "sessions.sqlite").exists(),
+        lambda: faulty.daemon.log().count(written) == before + 1,
         "the record is written once there is a place for it",
     )
     faulty.daemon.kill()
     faulty.daemon.start()
     assert faulty.recalled(root, "walrus", "unusable") == []
+
+
+def test_a_record_that_is_removed_under_a_running_daemon_is_made_again_with_what_it_held(faulty):
+    root = faulty.project("removed", first="about the walrus")
+    assert faulty.recalled(root, "walrus", "removed") == ["first"]
+    state = faulty.daemon.home / "state" / "memrecalld"
+    shutil.rmtree(state)
+    faulty.write(root, "second", "about the walrus")
+    assert faulty.recalled(root, "walrus", "removed") == ["second"]
+
+    def recorded() -> bool:
+        try:
+            with sqlite3.connect(f"{(state / 'sessions.sqlite').as_uri()}?mode=ro", uri=True) as connection:
+                (entries,) = connection.execute("SELECT count(*) FROM delivered").fetchone()
+        except sqlite3.Error:
+            return False
+        connection.close()
+        return entries >= 2
+
+    poll(recorded, "the record is made again")
+    assert faulty.daemon.log().count("sessions.sqlite was removed or replaced") == 1
+    faulty.daemon.kill()
+    faulty.daemon.start()
+    assert faulty.recalled(root, "walrus", "removed") == []

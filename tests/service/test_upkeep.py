@@ -22,6 +22,10 @@ class Kept:
         self.reachable = True
         self.restored = 0
         self.stopped = 0
+        self.looked_after = 0
+
+    def look_after_record(self):
+        self.looked_after += 1
 
     def restore(self):
         self.restored += 1
@@ -85,6 +89,12 @@ def test_a_lost_path_is_restored_within_one_round(kept, clock):
     kept.reachable = False
     clock.advance(CHECK_S)
     assert kept.restored == 1
+
+
+def test_the_record_is_looked_after_in_each_round(kept, clock):
+    looking_after(kept, clock)
+    clock.advance(3 * CHECK_S)
+    assert kept.looked_after == 4
 
 
 def test_nothing_is_done_after_the_end(kept, clock):
