@@ -126,9 +126,8 @@ class InvertedIndex:
         if not self._is_at(place, document) or self[place] != document:
             return None
         first = self._ordinals[place] << FIELD_BITS
-        end = first + (1 << FIELD_BITS)
-        found = ((key, self._postings.find(key, first, end)) for key in keys)
-        return {key: number - first for key, number in found if number is not None}
+        found = self._postings.find(keys, first, first + (1 << FIELD_BITS))
+        return {key: number - first for key, number in found.items()}
 
     @property
     def capacity(self) -> int:

@@ -69,13 +69,23 @@ class Postings:
         # Of a copy, since a ``bytearray`` that is looked at cannot change its size.
         return np.frombuffer(bytes(numbers), np.uint32)
 
-    def find(self, key: str, first: int, end: int) -> int | None:
-        """The smallest number under ``key`` that is at least ``first`` and below ``end``."""
-        numbers = self._numbers.get(key)
-        if isinstance(numbers, bytearray):
-            at = _place(numbers, first)
-            numbers = _PACKED.unpack_from(numbers, at)[0] if at < len(numbers) else None
-        return numbers if numbers is not None and first <= numbers < end else None
+    def find(self, keys: Iterable[str], first: int, end: int) -> dict[str, int]:
+        """Of each of ``keys`` the smallest number that is at least ``first`` and below ``end``, where there
+        is one."""
+        known = self._numbers
+        found: dict[str, int] = {}
+        for key in keys:
+            numbers = known.get(key)
+            if numbers is None:
+                continue
+            if isinstance(numbers, bytearray):
+                at = _place(numbers, first)
+                if at == len(numbers):
+                    continue
+                (numbers,) = _PACKED.unpack_from(numbers, at)
+            if first <= numbers < end:
+                found[key] = numbers
+        return found
 
 
 def _place(numbers: bytearray, number: int) -> int:
