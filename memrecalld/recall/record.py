@@ -82,18 +82,17 @@ class Record:
         """Carry out all of them, safe from a kill of the process; or none, and raise ``sqlite3.Error``."""
         connection = self._connection
         if len(statements) == 1:
-            connection.execute(*statements[0])
+            changes = connection.execute(*statements[0]).rowcount
         else:
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                for statement, values in statements:
-                    connection.execute(statement, values)
+                changes = sum(connection.execute(*statement).rowcount for statement in statements)
                 connection.execute("COMMIT")
             except sqlite3.Error:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-        self._maintenance.changed(len(statements), connection)
+        self._maintenance.changed(changes, connection)
 
     def close(self) -> None:
         """Close the file."""

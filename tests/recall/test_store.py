@@ -510,7 +510,7 @@ def test_a_new_file_is_filled_a_session_at_a_time(world: World, monkeypatch: pyt
     monkeypatch.setattr(Record, "write", measured)
     world.path.unlink()
     world.look("all are written", lambda: len(sizes) == len(sessions))
-    assert max(sizes) <= 3
+    assert max(sizes) <= 2
     assert [world.found(session) for session in sessions] == [2] * len(sessions)
 
 
