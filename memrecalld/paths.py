@@ -17,6 +17,16 @@ _RUNTIME_ROOT = "/run/user"
 _TEMPORARY_ROOT = "/tmp"  # noqa: S108 - whoever binds or connects checks the folder's owner
 
 
+MAX_SOCKET_BYTES = 107
+"""``sun_path`` holds 108 bytes with the closing NUL (unix(7))."""
+
+TOO_LONG = (
+    f"the path of the socket is longer than {MAX_SOCKET_BYTES} bytes, so that no socket can be there; "
+    "choose a shorter one with --socket or MEMRECALLD_SOCKET"
+)
+"""What is wrong with a path of more than ``MAX_SOCKET_BYTES``, and the next step."""
+
+
 def xdg_directory(environ: "Mapping[str, str]", name: str) -> str | None:
     """Return an XDG base directory, or None where it is unset, empty or relative.
 

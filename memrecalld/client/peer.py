@@ -11,12 +11,11 @@ import stat
 import struct
 
 from memrecalld.client.errors import DaemonUnavailable
-from memrecalld.paths import socket_path
+from memrecalld.paths import MAX_SOCKET_BYTES, TOO_LONG, socket_path
+from memrecalld.programs import shown
 
 RETRY_S = 0.01
 """Pause before trying again to connect to a daemon whose queue of new connections is full."""
-
-_START = "start it: memrecalld, or have systemd do it: memrecall service install"
 
 _ROOT = 0
 _UCRED = struct.Struct("iII")
@@ -41,9 +40,11 @@ def make_socket(path: str) -> socket.socket:
     """
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - pathlib takes longer to import than the whole call
     try:
+        if len(os.fsencode(path)) > MAX_SOCKET_BYTES:
+            raise DaemonUnavailable(TOO_LONG)
         place, found = os.lstat(folder), os.lstat(path)
     except FileNotFoundError:
-        raise DaemonUnavailable(f"no memrecalld serves {path}; {_START}") from None
+        raise _nobody_serves(path) from None
     except (OSError, ValueError) as error:
         raise DaemonUnavailable(f"{path} cannot be reached: {error}") from None
     user = os.geteuid()
@@ -69,10 +70,17 @@ def try_connect(sock: socket.socket, path: str) -> bool:
         # connect(2): on a Unix socket EAGAIN means a full queue, and nothing is under way.
         return False
     except (ConnectionRefusedError, FileNotFoundError):
-        raise DaemonUnavailable(f"no memrecalld serves {path}; {_START}") from None
+        raise _nobody_serves(path) from None
     except OSError as error:
         raise DaemonUnavailable(f"{path} cannot be reached: {error}") from None
     _, uid, _ = _UCRED.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
     if uid not in {os.geteuid(), _ROOT}:
         raise DaemonUnavailable(f"refused {path}: user {uid} listens there")
     return True
+
+
+def _nobody_serves(path: str) -> DaemonUnavailable:
+    return DaemonUnavailable(
+        f"no memrecalld serves {path}; start it: {shown('memrecalld')}, "
+        f"or have systemd do it: {shown('memrecall service install')}"
+    )

@@ -13,6 +13,8 @@ import memrecalld
 from memrecalld.client import Client, ClientError
 from memrecalld.doctor.finding import Finding
 from memrecalld.doctor.subject import Subject
+from memrecalld.paths import MAX_SOCKET_BYTES, TOO_LONG
+from memrecalld.programs import shown
 
 if TYPE_CHECKING:
     from memrecalld.client.shapes import Status
@@ -22,9 +24,6 @@ CHECK: Final = "daemon"
 CONNECT_S: Final = 1.0
 ANSWER_S: Final = 2.0
 """The daemon answers within 0.1 s; beyond this it hangs."""
-
-_MAX_PATH_BYTES: Final = 107
-"""``sun_path`` holds 108 bytes with the closing NUL (unix(7))."""
 
 _RESTART: Final = (
     "restart it: systemctl --user restart memrecalld.service, or stop memrecalld and start it again"
@@ -57,7 +56,7 @@ TROUBLES: Final = {
     ),
     "selector-failing": (
         "the model has failed the last selections, so the scorer's choice stands in",
-        "see the selector below, and memrecall logs",
+        f"see the selector below, and {shown('memrecall logs')}",
     ),
 }
 """What ``daemon/status`` may say of the daemon's health, in words."""
@@ -80,16 +79,17 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _place_fault(path: str) -> Finding | None:
     directory = os.path.dirname(path)  # noqa: PTH120 - a string is wanted
-    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
-        return _error(
-            f"the socket's path is longer than {_MAX_PATH_BYTES} bytes: {path}",
-            "choose a shorter one with --socket or MEMRECALLD_SOCKET",
-        )
+    if len(os.fsencode(path)) > MAX_SOCKET_BYTES:
+        what, _, fix = TOO_LONG.partition("; ")
+        return _error(f"{what}: {path}", fix)
     try:
         place = os.lstat(directory)
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return _error(f"no daemon serves {path}", "start it: memrecalld, or memrecall service install")
+        return _error(
+            f"no daemon serves {path}",
+            f"start it: {shown('memrecalld')}, or {shown('memrecall service install')}",
+        )
     except OSError as error:
         return _error(f"{path} cannot be looked at ({error.strerror})", f"ls -ld {shlex.quote(directory)}")
     user = os.geteuid()
@@ -123,7 +123,7 @@ def _of_status(status: Status, path: str) -> Iterator[Finding]:
         )
     # A daemon of an earlier version says nothing about its health.
     for reason in status.get("health", {}).get("reasons", ()):
-        what, fix = TROUBLES.get(reason, (f"the daemon reports {reason}", "see memrecall logs"))
+        what, fix = TROUBLES.get(reason, (f"the daemon reports {reason}", f"see {shown('memrecall logs')}"))
         yield Finding(check=CHECK, severity="warning", what=what, fix=fix)
 
 

@@ -20,6 +20,7 @@ from time import monotonic
 from memrecalld.client import Client, ClientError
 from memrecalld.hooks import failures
 from memrecalld.hooks.context import added_context, message, room
+from memrecalld.programs import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ _TELLING_EVENTS = {
 }
 """The events at which each agent shows its user what a hook says."""
 
-_COMPLAINT = "memrecalld does not answer: no notes are recalled. See: memrecall doctor"
+_SILENT = "memrecalld does not answer"
 
 _NUDGE = "Please continue."
 """What Qwen Code says to a model that stopped too early."""
@@ -91,11 +92,14 @@ def _answer(event: str, host: str) -> str:
     deadline = monotonic() + ASK_S
     try:
         with Client.connect(connect_timeout=ASK_S, call_timeout=ASK_S) as client:
-            delivery = _ask(client, event, host, told, deadline)
-    except ClientError:
+            try:
+                delivery = _ask(client, event, host, told, deadline)
+            except ClientError:
+                raise ClientError(_SILENT) from None
+    except ClientError as fault:
         if event == "SessionStart" and not _clears(told):
             return ""  # nothing was asked for yet, and a daemon that systemd starts takes longer than this
-        return _complaint(may_tell=event in _TELLING_EVENTS[host])
+        return _complaint(fault, may_tell=event in _TELLING_EVENTS[host])
     _forget_failures()
     return "" if delivery is None else added_context(event, delivery["prompt"])
 
@@ -156,10 +160,11 @@ def _forget_failures() -> None:
         failures.clear(path)
 
 
-def _complaint(*, may_tell: bool) -> str:
+def _complaint(fault: ClientError, *, may_tell: bool) -> str:
     path = failures.failures_file(os.environ)
-    told = path is not None and failures.count(path, may_tell=may_tell)
-    return message(_COMPLAINT) if told else ""
+    if path is None or not failures.count(path, may_tell=may_tell):
+        return ""
+    return message(f"No notes are recalled: {fault}. See: {shown('memrecall doctor')}")
 
 
 def _text(told: Input, name: str) -> str:

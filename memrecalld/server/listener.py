@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Final, Self
 
 from memrecalld.errors import AlreadyServed, StartError
+from memrecalld.paths import MAX_SOCKET_BYTES, TOO_LONG
+from memrecalld.programs import shown
 
 BACKLOG: Final = 512
 """Connections that may wait to be accepted; beyond, a client's attempt fails or waits."""
-_MAX_PATH_BYTES: Final = 107
-"""``sun_path`` holds 108 bytes with the closing NUL (unix(7))."""
 _PROBE_S: Final = 1.0
 
 
@@ -43,11 +43,8 @@ class Listener:
         Raises ``AlreadyServed`` when another program serves it, and ``StartError`` when the place is not
         private or cannot be had.
         """
-        if len(os.fsencode(path)) > _MAX_PATH_BYTES:
-            raise StartError(
-                f"the socket path is longer than {_MAX_PATH_BYTES} bytes; "
-                "choose a shorter one with --socket or MEMRECALLD_SOCKET"
-            )
+        if len(os.fsencode(path)) > MAX_SOCKET_BYTES:
+            raise StartError(TOO_LONG)
         _make_private(path.parent)
         lock = _lock(path)
         try:
@@ -180,7 +177,7 @@ def _lock(path: Path) -> int:
     except OSError:
         os.close(lock)
         raise AlreadyServed(
-            f"another memrecalld serves {path}; stop it first, or use it: memrecall status"
+            f"another memrecalld serves {path}; stop it first, or use it: {shown('memrecall status')}"
         ) from None
     return lock
 

@@ -199,7 +199,8 @@ async def test_socket_with_too_long_a_path_is_an_error_that_says_so(tmp_path):
     folder.mkdir()
     async with await Neovim.start(environment(folder), folder) as neovim:
         await neovim.command("MemRecall secret")
-        await neovim.float_with("the path of the socket is longer than 107 bytes")
+        said = await neovim.float_with("the path of the socket is longer than 107 bytes")
+        assert "MEMRECALLD_SOCKET" in said
 
 
 async def test_configured_socket_goes_before_the_environment(daemon, tmp_path):

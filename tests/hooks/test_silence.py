@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +23,9 @@ from tests.hooks.agent import HOST_WAIT_S, Agent
 from tests.support.notes import note
 
 HOSTS = pytest.mark.parametrize("host", ["claude", "qwen"])
-COMPLAINT = {"systemMessage": "memrecalld does not answer: no notes are recalled. See: memrecall doctor"}
 FIELDS = {"prompt": "harbour crane", "tool_name": "grep", "source": "clear", "reason": "other"}
 
+Event = dict[str, Any]
 StartAgent = Callable[..., Agent]
 
 DEAR = {
@@ -75,6 +77,14 @@ def listener(runtime: Path) -> Iterator[socket.socket]:
         listening.bind(str(folder / "memrecalld.sock"))
         listening.listen(1)
         yield listening
+
+
+def complaint(said: Event | None) -> str:
+    """The cause that a hook names to its user."""
+    assert said is not None and said.keys() == {"systemMessage"}
+    found = re.fullmatch(r"No notes are recalled: (.*)\. See: \S*memrecall doctor", said["systemMessage"])
+    assert found is not None, said
+    return found[1]
 
 
 @HOSTS
@@ -205,12 +215,21 @@ def test_an_agent_that_reads_nothing_is_no_reason_to_fail(daemon):
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_after_three_failures_in_a_row_claude_code_shows_one_line(without_daemon):
+def test_after_three_failures_in_a_row_claude_code_shows_one_line_with_the_cause(without_daemon, runtime):
     session = without_daemon("claude")
     said = [
         session.fire(event, **FIELDS) for event in ("UserPromptSubmit", "PostToolUse", "Stop", "Stop", "Stop")
     ]
-    assert said == [None, None, COMPLAINT, None, None]
+    assert [bool(each) for each in said] == [False, False, True, False, False]
+    assert complaint(said[2]).startswith(
+        f"no memrecalld serves {runtime}/memrecalld/memrecalld.sock; start it: "
+    )
+
+
+def test_a_socket_path_that_is_too_long_is_named_as_the_cause(without_daemon):
+    session = without_daemon("claude", MEMRECALLD_SOCKET=f"/tmp/{'x' * 110}/sock")
+    said = [session.fire("Stop", **FIELDS) for _ in range(3)]
+    assert "longer than 107 bytes" in complaint(said[2])
 
 
 def test_qwen_code_shows_it_with_the_event_at_which_it_shows_anything(without_daemon):
@@ -224,13 +243,24 @@ def test_qwen_code_shows_it_with_the_event_at_which_it_shows_anything(without_da
         "UserPromptSubmit",
         "Stop",
     ]
-    assert [session.fire(event, **FIELDS) for event in events] == [None] * 4 + [COMPLAINT] + [None] * 2
+    said = [session.fire(event, **FIELDS) for event in events]
+    assert [bool(each) for each in said] == [False] * 4 + [True] + [False] * 2
+    assert complaint(said[4])
 
 
-def test_a_daemon_that_hangs_is_complained_of_as_one_that_is_not_there(without_daemon, listener):
+@pytest.mark.parametrize(
+    ("queue", "cause"),
+    [(1, "the daemon takes no connections for 0.3 s"), (8, "memrecalld does not answer")],
+)
+def test_a_daemon_that_hangs_is_complained_of_as_one_that_is_not_there(
+    without_daemon, listener, queue, cause
+):
+    listener.listen(queue)
     session = without_daemon("qwen")
     events = ["UserPromptSubmit", "PostToolUse", "Stop"]
-    assert [session.fire(event, **FIELDS) for event in events] == [None, None, COMPLAINT]
+    said = [session.fire(event, **FIELDS) for event in events]
+    assert said[:2] == [None, None]
+    assert complaint(said[2]) == cause
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -240,14 +270,16 @@ def test_an_answer_ends_the_row(without_daemon, shared_daemon, home, event):
     answered = Agent("claude", {**shared_daemon.environment, **state}, shared_daemon.project, event)
     assert [without.fire("PostToolUse", **FIELDS) for _ in range(2)] == [None, None]
     assert answered.fire(event, **FIELDS) is None
-    assert [without.fire("PostToolUse", **FIELDS) for _ in range(4)] == [None, None, COMPLAINT, None]
+    said = [without.fire("PostToolUse", **FIELDS) for _ in range(4)]
+    assert [bool(each) for each in said] == [False, False, True, False]
 
 
 def test_processes_that_fail_at_once_complain_once(without_daemon):
     session = without_daemon("claude")
     with ThreadPoolExecutor(8) as pool:
         said = list(pool.map(lambda _: session.fire("PostToolUse", **FIELDS), range(16)))
-    assert [each for each in said if each] == [COMPLAINT]
+    [told] = [each for each in said if each]
+    assert complaint(told)
 
 
 def test_nothing_of_the_session_is_kept_with_the_failures(without_daemon, home):

@@ -6,6 +6,9 @@ import * as fs from "node:fs";
 import * as net from "node:net";
 import * as path from "node:path";
 
+/** `sun_path` holds 108 bytes with the closing NUL (unix(7)). */
+const MAX_PATH_BYTES = 107;
+
 /** There is no daemon to talk to. The message names the next step and holds no query, no note and no project. */
 export class DaemonUnavailable extends Error {}
 
@@ -52,6 +55,12 @@ export async function connect(socketPath: string, uid: number, signal: AbortSign
 }
 
 function checkOwner(socketPath: string, uid: number): void {
+  if (Buffer.byteLength(socketPath) > MAX_PATH_BYTES) {
+    throw new DaemonUnavailable(
+      `the path of the socket is longer than ${MAX_PATH_BYTES} bytes, so that no socket can be there; ` +
+        "set a shorter one with memrecall.socketPath or MEMRECALLD_SOCKET",
+    );
+  }
   const folder = path.dirname(socketPath);
   let place: fs.Stats;
   let found: fs.Stats;

@@ -64,7 +64,10 @@ function M.problem(path)
   if #path > MAX_PATH_BYTES then
     return errors.new(
       'unavailable',
-      ('the path of the socket is longer than %d bytes; set a shorter one'):format(MAX_PATH_BYTES)
+      (
+        'the path of the socket is longer than %d bytes, so that no socket can be there; '
+        .. 'set a shorter one with the option `socket` or MEMRECALLD_SOCKET'
+      ):format(MAX_PATH_BYTES)
     )
   end
   local folder = vim.fs.dirname(path)

@@ -68,6 +68,15 @@ test("a file that is no socket is refused", async () => {
   await refused(/not a socket/);
 });
 
+test("a path that is too long for a socket is said to be the cause", async () => {
+  for (const name of ["x".repeat(200), "é".repeat(54)]) {
+    socketPath = `/tmp/${name}`;
+    await refused(/longer than 107 bytes.*memrecall\.socketPath or MEMRECALLD_SOCKET/);
+  }
+  socketPath = path.join(folder, "s".repeat(107 - folder.length - 1));
+  await refused(/start it/);
+});
+
 test("a missing and a dead socket say how to start the daemon", async () => {
   const dead = path.join(folder, "dead");
   fs.linkSync(socketPath, dead);
