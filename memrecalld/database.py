@@ -14,6 +14,8 @@ import stat
 from pathlib import Path
 from typing import Final, Literal
 
+from memrecalld.programs import shown
+
 _log = logging.getLogger("memrecalld.database")
 
 _ASIDE: Final = ".set-aside"
@@ -115,15 +117,15 @@ def make_private_directory(directory: Path) -> None:
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise PermissionError(
-            "its directory is a link or no directory; move it away: memrecall doctor names it"
+            f"its directory is a link or no directory; move it away: {shown('memrecall doctor')} names it"
         )
     if found.st_uid != os.geteuid():
         raise PermissionError(
-            "its directory belongs to another user; chown mends that: memrecall doctor names it"
+            f"its directory belongs to another user; chown mends that: {shown('memrecall doctor')} names it"
         )
     if found.st_mode & 0o022:
         raise PermissionError(
-            "others may write to its directory; chmod 700 mends that: memrecall doctor names it"
+            f"others may write to its directory; chmod 700 mends that: {shown('memrecall doctor')} names it"
         )
 
 
@@ -162,7 +164,9 @@ def _make_private_file(path: Path) -> None:
     try:
         found = os.fstat(descriptor)
         if found.st_uid != os.geteuid():
-            raise PermissionError("it belongs to another user; move it away: memrecall doctor names it")
+            raise PermissionError(
+                f"it belongs to another user; move it away: {shown('memrecall doctor')} names it"
+            )
         if found.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
     finally:

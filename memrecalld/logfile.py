@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Final, Self
 
 from memrecalld.database import make_private_directory
+from memrecalld.programs import shown
 
 _log = logging.getLogger("memrecalld.server")
+
+NO_LOG: Final = "no log file"
+"""How the line on standard error begins that says why there is none."""
 
 MAX_BYTES: Final = 1024 * 1024
 """At this size the file becomes ``<name>.1``, in place of the one before. A quiet daemon writes a few lines a
@@ -35,7 +39,10 @@ class LogFile(RotatingFileHandler):
             make_private_directory(path.parent)
             return cls(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            print(f"memrecalld: no log file ({error.strerror or error})", file=sys.stderr)
+            # What is no text of the system's is one of ours, with the next step.
+            system = error.strerror
+            reason = f"{system}: {shown('memrecall doctor')} names it" if system else str(error)
+            print(f"memrecalld: {NO_LOG}: {path} cannot be used: {reason}", file=sys.stderr)
             return None
 
     def take_standard_streams(self) -> None:

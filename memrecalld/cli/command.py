@@ -92,7 +92,7 @@ def connect(arguments: argparse.Namespace) -> Client:
         raise DaemonUnavailable(f"{answer.reason}; {answer.next_step}")
     if isinstance(answer, Started):
         print(
-            f"memrecall: started memrecalld, process {answer.pid}; it logs to {printable(answer.log_file)}",
+            f"memrecall: started memrecalld, process {answer.pid}; {printable(answer.log)}",
             file=sys.stderr,
         )
     return Client.connect(arguments.socket)

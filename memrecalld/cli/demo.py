@@ -17,6 +17,7 @@ from memrecalld.cli.text import counted, printable
 from memrecalld.client import Client
 from memrecalld.demo.model import ANSWER_S, ModelStandIn, model_stand_in
 from memrecalld.demo.stage import Stage, stage
+from memrecalld.programs import shown
 
 _QUERY: Final = "How do we deploy a hotfix on a Friday?"
 _OTHER_QUERIES: Final = (
@@ -34,11 +35,11 @@ A small local program stands in for the model: it answers after {answer_s:g} s, 
 _CLOSING: Final = """
 Start the real daemon for your own notes:
 
-    memrecalld
+    {daemon}
 
 and ask it, in a project's folder:
 
-    memrecall recall "how do we deploy?\""""
+    {recall}"""
 
 _MODEL_WAIT_S: Final = 5.0
 _STAND_IN: Final = "the stand-in for a model"
@@ -59,7 +60,7 @@ def run(_arguments: argparse.Namespace) -> None:
             _play_turn(client, world)
             _play_languages(client, world)
             _play_small_talk(client, world, model)
-    print(_CLOSING)
+    print(_CLOSING.format(daemon=shown("memrecalld"), recall=shown('memrecall recall "how do we deploy?"')))
 
 
 def _play_turn(client: Client, world: Stage) -> None:

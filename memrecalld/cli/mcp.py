@@ -7,6 +7,7 @@ import asyncio
 from pathlib import Path
 
 from memrecalld.cli.command import UsageError
+from memrecalld.programs import install
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -16,7 +17,7 @@ def run(arguments: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types", "pydantic"}:
             raise
-        raise UsageError("this needs the MCP package; install it: pip install 'memrecalld[mcp]'") from None
+        raise UsageError(f"this needs the MCP package; install it: {install('mcp')}") from None
     try:
         folder = str(Path.cwd())
     except OSError:

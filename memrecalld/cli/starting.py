@@ -6,6 +6,8 @@ runs in the agent's environment, which may be a sandbox: a daemon from there wou
 
 from __future__ import annotations
 
+import os
+import shlex
 import socket
 import subprocess
 import time
@@ -19,8 +21,10 @@ from memrecalld.client import Client, ClientError, DaemonUnavailable
 from memrecalld.client.peer import find_socket
 from memrecalld.config import Paths
 from memrecalld.errors import ConfigError
+from memrecalld.logfile import NO_LOG
+from memrecalld.programs import program, shown
 from memrecalld.service.manager import with_runtime_directory
-from memrecalld.service.units import SOCKET, directory, program
+from memrecalld.service.units import SOCKET, directory
 
 START_S: Final = 30.0
 """A start takes a second, and some on a busy machine."""
@@ -30,6 +34,7 @@ ALREADY_SERVED: Final = 4
 
 _POLL_S: Final = 0.02
 _SAID_BYTES: Final = 4096
+_PREFIX: Final = "memrecalld: "
 
 
 class Running(msgspec.Struct, frozen=True, tag=True):
@@ -42,7 +47,8 @@ class Started(msgspec.Struct, frozen=True, tag=True):
     """A daemon was started, and serves."""
 
     pid: int
-    log_file: str
+    log: str
+    """Where it reports, or why it reports nowhere."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -85,7 +91,7 @@ def start(path: str | None, environ: Mapping[str, str], *, within_s: float = STA
     if path == paths.socket and _is_systemds(environ, paths):
         return Failed(
             f"{SOCKET} is installed, and does not listen",
-            f"systemctl --user start {SOCKET}; if that does not help: memrecall service status",
+            f"systemctl --user start {SOCKET}; if that does not help: {shown('memrecall service status')}",
         )
     try:
         process = _spawn(path, paths, environ)
@@ -101,22 +107,26 @@ def start(path: str | None, environ: Mapping[str, str], *, within_s: float = STA
 def _outcome(process: subprocess.Popen[bytes], path: str, paths: Paths, deadline: float) -> Answer:
     while time.monotonic() < deadline:
         if process.poll() not in {None, ALREADY_SERVED}:
-            return Failed(_said(process), f"mend that, or run it in a terminal: memrecalld --socket {path}")
+            return Failed(_said(process), f"mend that, or {_in_a_terminal(path)}")
         if (pid := _serving(path, deadline)) is not None:
             if pid != process.pid:
                 process.wait()
                 return Running(pid)
             process.returncode = 0  # it is left to itself: nobody waits for it
-            return Started(pid, paths.log_file)
+            return Started(pid, _log_fault(process) or f"it logs to {paths.log_file}")
         time.sleep(_POLL_S)
     process.terminate()
     process.wait()
-    return Failed("memrecalld was started and did not serve in time", f"see {paths.log_file}")
+    fault = _log_fault(process)
+    reason = "memrecalld was started and did not serve in time"
+    if fault is not None or not Path(paths.log_file).is_file():
+        return Failed(f"{reason}{'' if fault is None else f', with {fault}'}", _in_a_terminal(path))
+    return Failed(reason, f"see {paths.log_file}")
 
 
 def _spawn(path: str, paths: Paths, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - the daemon's own command
-        [*program(), "--socket", path, "--log-file", paths.log_file],
+        [*program("memrecalld"), "--socket", path, "--log-file", paths.log_file],
         env=dict(environ),
         cwd="/",  # so that no folder is kept in use
         stdin=subprocess.DEVNULL,
@@ -142,7 +152,24 @@ def _is_systemds(environ: Mapping[str, str], paths: Paths) -> bool:
     return unit.exists() and Path(runtime, "systemd", "private").is_socket()
 
 
+def _in_a_terminal(path: str) -> str:
+    return f"run it in a terminal: {shown(f'memrecalld --socket {shlex.quote(path)}')}"
+
+
 def _said(process: subprocess.Popen[bytes]) -> str:
-    text = b"" if process.stderr is None else process.stderr.read(_SAID_BYTES)
-    lines = text.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].removeprefix("memrecalld: ") if lines else f"memrecalld ended ({process.returncode})"
+    lines = _lines(process)
+    return lines[-1].removeprefix(_PREFIX) if lines else f"memrecalld ended ({process.returncode})"
+
+
+def _log_fault(process: subprocess.Popen[bytes]) -> str | None:
+    """Why the daemon has no log file, if it has none."""
+    if process.stderr is not None:
+        os.set_blocking(process.stderr.fileno(), False)
+    said = (line.removeprefix(_PREFIX) for line in _lines(process))
+    return next((line for line in said if line.startswith(NO_LOG)), None)
+
+
+def _lines(process: subprocess.Popen[bytes]) -> list[str]:
+    """What the daemon has said on its standard error."""
+    text = None if process.stderr is None else process.stderr.read(_SAID_BYTES)
+    return (text or b"").decode("utf-8", "replace").strip().splitlines()

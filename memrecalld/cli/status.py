@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from memrecalld.cli.command import connect, project_of
 from memrecalld.cli.text import counted, printable_json, table
+from memrecalld.programs import shown
 
 if TYPE_CHECKING:
     from memrecalld.client.shapes import Health, ProjectStatus, Status
@@ -60,7 +61,7 @@ def _health(status: Status) -> str:
         return "not told; the daemon is of an earlier version"
     if not health["reasons"]:
         return health["state"]
-    return f"{health['state']}: {', '.join(health['reasons'])} (memrecall doctor tells what to do)"
+    return f"{health['state']}: {', '.join(health['reasons'])} ({shown('memrecall doctor')} tells what to do)"
 
 
 def _project_lines(project: ProjectStatus) -> list[str]:

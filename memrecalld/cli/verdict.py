@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from memrecalld.cli.text import printable, table
+from memrecalld.programs import shown
 
 if TYPE_CHECKING:
     from memrecalld.client.shapes import Verdict
@@ -20,7 +21,7 @@ _REASONS: Final = {
     "nothing_asked": "Not recalled: no word of the query says what it is about.",
     "unfilled": "Not recalled: the note is announced, and not written yet.",
     "untrusted": "Not read: a repository's own notes are read only where memory.trusted_projects names it.",
-    "no_note": "No note is at this path; memrecall search shows paths, memrecall list --json all of them.",
+    "no_note": f"No note is at this path; {shown('memrecall list --json')} shows the paths of all.",
 }
 
 _SCALE: Final = 1_000

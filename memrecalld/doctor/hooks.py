@@ -14,6 +14,7 @@ from memrecalld.hooks.failures import failures_file
 from memrecalld.hooks.jsonc import SyntaxFault
 from memrecalld.hooks.settings import hooked_events, with_hooks
 from memrecalld.hooks.settings_file import SettingsError, SettingsFile
+from memrecalld.programs import shown
 
 CHECK: Final = "hooks"
 
@@ -34,7 +35,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _of_agent(host: str, subject: Subject) -> Iterator[Finding]:
     agent = AGENTS[host]
-    install = f"memrecall install-hooks --host {host}"
+    install = shown(f"memrecall install-hooks --host {host}")
     users = agent.settings(subject.environ, Path(subject.paths.home))
     if not users.parent.is_dir():
         yield Finding(check=CHECK, severity="ok", what=f"{agent.title} is not in use here")

@@ -31,6 +31,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     ]
     faults = [
         *(fault for path in dict.fromkeys(directories) for fault in _faults(path, directory=True)),
+        *(fault for path in (paths.cache_dir, paths.state_dir) for fault in _closed(path)),
         *(fault for path in files for fault in _faults(path, directory=False)),
         *_configuration_faults(paths.config_file),
     ]
@@ -74,6 +75,18 @@ def _faults(path: str, *, directory: bool) -> Iterator[Finding]:
             what=f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):04o})",
             fix=f"chmod {'700' if directory else '600'} {quoted}",
         )
+
+
+def _closed(directory: str) -> Iterator[Finding]:
+    """What keeps this user from writing into a directory that the daemon makes where it is missing."""
+    place = directory
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)  # noqa: PTH120
+    quoted = shlex.quote(place)
+    if place != directory and not os.path.isdir(place):  # noqa: PTH112
+        yield _error(f"{directory} cannot be made: {place} is no directory", f"mv {quoted} {quoted}.other")
+    elif os.path.isdir(place) and not os.access(place, os.W_OK | os.X_OK):  # noqa: PTH112
+        yield _error(f"{directory} cannot be written to", f"let yourself write to {place}: ls -ld {quoted}")
 
 
 def _configuration_faults(path: str) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from memrecalld.doctor.reading import find_places
 from memrecalld.doctor.subject import Subject
 from memrecalld.errors import InvalidProject
 from memrecalld.memory.inotify import Inotify
+from memrecalld.programs import install
 
 CHECK: Final = "system"
 
@@ -51,7 +52,7 @@ def _versions(subject: Subject) -> Iterator[Finding]:
                 check=CHECK,
                 severity="error",
                 what=f"the package {package} is not installed for {sys.executable}",
-                fix=f"{sys.executable} -m pip install --force-reinstall memrecalld",
+                fix=install(package),
             )
     yield Finding(check=CHECK, severity="ok", what=", ".join(versions))
 

@@ -9,6 +9,7 @@ from typing import Final
 from memrecalld.doctor.finding import Finding, Severity
 from memrecalld.doctor.subject import Subject
 from memrecalld.errors import ConfigError
+from memrecalld.programs import shown
 from memrecalld.service.installation import Installation
 from memrecalld.service.manager import Manager, ManagerError
 from memrecalld.service.units import NAMES, SERVICE, SOCKET
@@ -18,7 +19,7 @@ CHECK: Final = "unit"
 _PROPERTIES: Final = ("LoadState", "UnitFileState", "ActiveState", "Result", "NeedDaemonReload", "Listen")
 _ENABLED: Final = frozenset({"enabled", "enabled-runtime", "linked", "static", "generated"})
 
-_INSTALL: Final = "memrecall service install"
+_INSTALL: Final = shown("memrecall service install")
 _BY_HAND: Final = "start memrecalld at login by other means; it needs nothing but its own command"
 
 
@@ -106,7 +107,7 @@ def _faults(socket: Mapping[str, str], service: Mapping[str, str]) -> Iterator[F
         yield _fault(
             "error",
             f"{SERVICE} has failed ({service['Result'] or 'unknown'})",
-            f"see memrecall logs; then: systemctl --user reset-failed {SERVICE}; "
+            f"see {shown('memrecall logs')}; then: systemctl --user reset-failed {SERVICE}; "
             f"systemctl --user start {SOCKET}",
         )
     elif socket["ActiveState"] == "failed":

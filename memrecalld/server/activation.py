@@ -9,6 +9,7 @@ from collections.abc import MutableMapping
 from typing import Final
 
 from memrecalld.errors import StartError
+from memrecalld.programs import shown
 
 FIRST: Final = 3
 """``SD_LISTEN_FDS_START``: the number of the first descriptor passed."""
@@ -63,5 +64,5 @@ def _problem(sock: socket.socket) -> str | None:
 def _wrong(descriptor: int, problem: str) -> StartError:
     return StartError(
         f"the descriptor that was passed ({descriptor}) is {problem}; expected a listening Unix stream "
-        "socket at a path, as memrecalld.socket makes it: memrecall service status"
+        f"socket at a path, as memrecalld.socket makes it: {shown('memrecall service status')}"
     )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memrecalld.config import Paths
-from memrecalld.service.units import State, directory, program, state, unit_files
+from memrecalld.programs import program
+from memrecalld.service.units import State, directory, state, unit_files
 
 
 class Installation:
@@ -17,7 +18,7 @@ class Installation:
         self.environ = environ
         self.paths = Paths.from_environ(environ)
         self.directory = directory(environ, self.paths)
-        self.wanted = unit_files(self.paths, environ, program())
+        self.wanted = unit_files(self.paths, environ, program("memrecalld"))
 
     def path(self, name: str) -> Path:
         """Where a unit's file is, or would be."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from memrecalld.paths import xdg_directory
+from memrecalld.programs import shown
 
 _CALL_S: Final = 60.0
 """Longer than the units' own time-outs, which systemctl waits for."""
@@ -42,7 +43,7 @@ class Manager:
         if done.returncode:
             raise ManagerError(
                 f"systemctl --user {' '.join(arguments)} failed: {_last_line(done.stderr)}; "
-                "see: memrecall service status"
+                f"see: {shown('memrecall service status')}"
             )
 
     def show(self, units: Iterable[str], *properties: str) -> dict[str, dict[str, str]]:

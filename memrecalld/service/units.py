@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from importlib import resources
@@ -42,13 +41,6 @@ def directory(environ: Mapping[str, str], paths: Paths) -> Path:
     """Where a user's own units are (systemd.unit(5))."""
     base = environ.get("XDG_CONFIG_HOME", "")
     return Path(base if base.startswith("/") else f"{paths.home}/.config", "systemd", "user")
-
-
-def program() -> list[str]:
-    """The daemon's command line: ``memrecalld`` beside the running interpreter, or that interpreter with the
-    module where the package was not installed with its commands."""
-    beside = Path(sys.executable).parent / "memrecalld"
-    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "memrecalld.server.main"]
 
 
 def unit_files(paths: Paths, environ: Mapping[str, str], command: Sequence[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import memrecalld
 from memrecalld.cli import main, verdict
 from memrecalld.cli.text import width
 from memrecalld.client import Client
+from memrecalld.programs import shown
 from memrecalld.recall.verdict import Reason
 from tests.support.notes import note
 from tests.support.turns import TOO_BUSY
@@ -177,7 +178,7 @@ def test_search_says_why_a_note_is_found_and_why_it_is_not(memrecall, asked, mon
     assert "its file is left out (vanished)" in memrecall("search", "--why", "dangling.md", "zebra")[1]
     assert memrecall("search", "--why", "none.md", "zebra") == (
         0,
-        "No note is at this path; memrecall search shows paths, memrecall list --json all of them.\n",
+        f"No note is at this path; {shown('memrecall list --json')} shows the paths of all.\n",
         "",
     )
     assert (
@@ -322,8 +323,16 @@ def test_without_a_daemon_the_status_is_3_and_the_message_says_how_to_start_it(c
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(
-        r"memrecall: no memrecalld serves .*; start it: memrecalld, .*: memrecall service install\n", err
+        r"memrecall: no memrecalld serves .*; start it: .*memrecalld, .*: .*memrecall service install\n", err
     )
+
+
+@pytest.mark.parametrize("command", [["recall", "x"], ["search", "x"], ["list"], ["status"]])
+def test_a_socket_path_that_is_too_long_is_named_as_the_cause(command, capsys):
+    assert main([*command, "--socket", f"/tmp/{'x' * 110}/sock"]) == 3
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "longer than 107 bytes" in err and "MEMRECALLD_SOCKET" in err
 
 
 def test_help_and_version_are_status_0(capsys):

@@ -166,6 +166,22 @@ def test_the_demo_shows_a_whole_turn_and_leaves_nothing(bare, tmp_path):
     assert list(tmp_path.iterdir()) == [], "something was written outside of the demonstration's own home"
 
 
+def test_the_demo_ends_with_commands_that_work_when_they_are_pasted(bare, tmp_path):
+    result = run([*COMMAND, "demo"], env={**bare, "PATH": os.defpath}, cwd=tmp_path, stdout=subprocess.PIPE)
+    assert result.returncode == 0
+    shown = [line.strip() for line in result.stdout.partition("own notes:")[2].splitlines()]
+    daemon, recall = (line for line in shown if line and not line.endswith(":"))
+    assert recall.endswith(' recall "how do we deploy?"')
+    for line in (daemon, recall.partition(" recall ")[0]):
+        version = run(
+            ["/bin/sh", "-c", f"{line} --version"],
+            env={**bare, "PATH": os.defpath},
+            cwd="/",
+            stdout=subprocess.PIPE,
+        )
+        assert (version.returncode, version.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_demo_that_is_stopped_leaves_nothing(bare, tmp_path, number, status):
     process = subprocess.Popen(

@@ -41,6 +41,30 @@ def test_nothing_at_all_is_in_order(user: User) -> None:
     assert [finding.severity for finding in permissions.check(user.subject)] == ["ok"]
 
 
+@pytest.mark.parametrize("name", ["cache", "state"])
+def test_a_directory_that_cannot_be_made_is_an_error(user: User, name: str) -> None:
+    directory: Path = getattr(user, name)
+    directory.parent.parent.mkdir(parents=True, exist_ok=True)
+    directory.parent.touch()
+    [finding] = bad(permissions.check(user.subject))
+    assert finding.severity == "error"
+    assert f"{directory.parent} is no directory" in finding.what
+    subprocess.run(str(finding.fix).split(), check=True)
+    assert not bad(permissions.check(user.subject))
+
+
+@pytest.mark.parametrize("name", ["cache", "state"])
+def test_a_directory_that_its_user_may_not_write_to_is_an_error(
+    private: User, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory: Path = getattr(private, name)
+    # The tests may be root's, who may write to all.
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(directory) and access(path, mode))
+    [finding] = bad(permissions.check(private.subject))
+    assert (finding.severity, finding.what) == ("error", f"{directory} cannot be written to")
+
+
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.parametrize(
     ("mode", "severity"), [(0o640, "warning"), (0o604, "warning"), (0o622, "error"), (0o666, "error")]

@@ -10,9 +10,10 @@ import pytest
 
 from memrecalld.doctor import unit
 from memrecalld.doctor.finding import Finding
+from memrecalld.programs import program, shown
 from memrecalld.service.units import SERVICE as SERVICE_UNIT
 from memrecalld.service.units import SOCKET as SOCKET_UNIT
-from memrecalld.service.units import program, unit_files
+from memrecalld.service.units import unit_files
 from tests.doctor.conftest import User, bad
 
 SOCKET = {"Id": SOCKET_UNIT, "LoadState": "loaded", "UnitFileState": "enabled", "ActiveState": "active"}
@@ -58,12 +59,12 @@ def test_a_systemd_that_does_not_answer_is_a_hint(user: User) -> None:
 def test_units_that_are_not_installed_are_a_hint_with_the_command(user: User) -> None:
     absent = {"LoadState": "not-found", "UnitFileState": ""}
     finding = only(answer(user, SOCKET | absent, SERVICE | absent))
-    assert (finding.severity, finding.fix) == ("hint", "memrecall service install")
+    assert (finding.severity, finding.fix) == ("hint", shown("memrecall service install"))
 
 
 def test_one_unit_without_the_other_is_a_warning(user: User) -> None:
     finding = only(answer(user, SOCKET, SERVICE | {"LoadState": "not-found"}))
-    assert (finding.severity, finding.fix) == ("warning", "memrecall service install")
+    assert (finding.severity, finding.fix) == ("warning", shown("memrecall service install"))
     assert SERVICE_UNIT in finding.what
 
 
@@ -95,7 +96,7 @@ def installed(user: User) -> Path:
     """The folder of units, with those that this installation writes."""
     folder = user.home / ".config" / "systemd" / "user"
     folder.mkdir(parents=True)
-    for name, text in unit_files(user.subject.paths, user.environ, program()).items():
+    for name, text in unit_files(user.subject.paths, user.environ, program("memrecalld")).items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 
@@ -116,7 +117,7 @@ def test_a_unit_that_was_changed_by_hand_is_a_warning(user: User, installed: Pat
 def test_a_unit_of_another_installation_is_a_warning(user: User, installed: Path) -> None:
     user.environ["QWEN_HOME"] = str(user.home / "elsewhere")
     finding = only(bad(answer(user, SOCKET, SERVICE)))
-    assert (finding.severity, finding.fix) == ("warning", "memrecall service install")
+    assert (finding.severity, finding.fix) == ("warning", shown("memrecall service install"))
     assert SERVICE_UNIT in finding.what
 
 

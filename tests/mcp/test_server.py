@@ -14,6 +14,7 @@ from memrecalld.cli import main
 from memrecalld.client import Client
 from memrecalld.client.shapes import FoundDocument
 from memrecalld.mcp.text import note_text
+from memrecalld.programs import install, shown
 from tests.conftest import StartDaemon
 from tests.mcp.agent import Agent, agent
 from tests.support.daemon import DaemonProcess
@@ -174,8 +175,8 @@ async def test_without_a_daemon_a_tool_names_the_next_step_and_later_finds_it(da
     async with agent(daemon) as server:
         for tool in ("recall_memory", "search_memory"):
             failed, text = await server.result(tool, query=QUERY)
-            assert failed and "start it: memrecalld" in text
-        with pytest.raises(MCPError, match="start it: memrecalld"):
+            assert failed and f"start it: {shown('memrecalld')}" in text
+        with pytest.raises(MCPError, match=r"start it: .*memrecalld"):
             await server.session.list_resources()
         for _ in range(2):
             daemon.start()
@@ -202,4 +203,4 @@ def test_without_the_package_the_command_says_how_to_get_it(monkeypatch, capsys)
     monkeypatch.delitem(sys.modules, "memrecalld.mcp.server", raising=False)
     monkeypatch.setitem(sys.modules, "mcp", None)
     assert main(["mcp"]) == 2
-    assert "pip install 'memrecalld[mcp]'" in capsys.readouterr().err
+    assert f"install it: {install('mcp')}\n" in capsys.readouterr().err

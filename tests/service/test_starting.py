@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -16,6 +17,8 @@ import pytest
 
 from memrecalld.cli import starting
 from memrecalld.client import Client
+from memrecalld.logfile import LogFile
+from memrecalld.programs import shown
 from tests.support.daemon import START_S, DaemonProcess
 from tests.support.polling import poll
 
@@ -88,7 +91,7 @@ def test_commands_that_start_at_once_are_served_by_one_daemon(place):
 def test_with_no_start_none_is_started(place):
     refused = memrecall(place, "search", "deploy", "--no-start")
     assert refused.returncode == 3
-    assert "start it: memrecalld" in refused.stderr
+    assert f"start it: {shown('memrecalld')}" in refused.stderr
     assert not place.socket.parent.exists()
 
 
@@ -104,7 +107,9 @@ def test_a_daemon_that_cannot_start_is_a_failure_with_its_reason(place):
     place.configure("[memory]\nlayout = []\n")
     refused = memrecall(place, "list")
     assert refused.returncode == 3
-    assert "memory.layouts" in refused.stderr and "memrecalld --socket" in refused.stderr
+    assert (
+        "memory.layouts" in refused.stderr and shown(f"memrecalld --socket {place.socket}") in refused.stderr
+    )
     assert not place.socket.exists()
 
 
@@ -120,21 +125,53 @@ def test_one_that_does_not_serve_in_time_is_ended(place, monkeypatch):
     sleeper = place.home / "memrecalld"
     sleeper.write_text("#!/bin/sh\nexec sleep 600\n", encoding="ascii")
     sleeper.chmod(0o755)
-    monkeypatch.setattr(starting, "program", lambda: [str(sleeper)])
+    monkeypatch.setattr(starting, "program", lambda _: [str(sleeper)])
     answer = starting.start(str(place.socket), place.environment, within_s=0.2)
     assert isinstance(answer, starting.Failed)
-    assert str(log_file(place)) in answer.next_step
+    # A log that is not there is not named.
+    assert answer.next_step == f"run it in a terminal: {shown(f'memrecalld --socket {place.socket}')}"
+    LogFile.open(log_file(place)).close()
+    answer = starting.start(str(place.socket), place.environment, within_s=0.2)
+    assert isinstance(answer, starting.Failed)
+    assert answer.next_step == f"see {log_file(place)}"
 
 
 def test_a_program_that_is_not_there_is_a_failure(place, monkeypatch):
-    monkeypatch.setattr(starting, "program", lambda: ["/nowhere/memrecalld"])
+    monkeypatch.setattr(starting, "program", lambda _: ["/nowhere/memrecalld"])
     answer = starting.start(str(place.socket), place.environment)
     assert isinstance(answer, starting.Failed)
     assert "cannot be run" in answer.reason
 
 
-def test_without_a_usable_log_file_the_daemon_serves(place):
+def test_without_a_usable_log_file_the_daemon_serves_and_the_command_says_why_there_is_none(place):
     log_file(place).parent.mkdir(parents=True)
     log_file(place).symlink_to(place.home / "elsewhere")
-    assert memrecall(place, "list").returncode == 0
+    started = memrecall(place, "list")
+    assert started.returncode == 0
     assert not (place.home / "elsewhere").exists()
+    assert re.fullmatch(
+        rf"memrecall: started memrecalld, process \d+; no log file: {re.escape(str(log_file(place)))} "
+        rf"cannot be used: {os.strerror(errno.ELOOP)}: {re.escape(shown('memrecall doctor'))} names it\n",
+        started.stderr,
+    )
+    doctor = memrecall(place, "doctor")
+    assert f"{log_file(place)} is a link" in doctor.stdout
+
+
+def test_a_folder_that_is_not_this_users_alone_is_said_to_be_the_reason_for_no_log(place):
+    log_file(place).parent.mkdir(parents=True)
+    log_file(place).parent.chmod(0o777)
+    started = memrecall(place, "list")
+    assert started.returncode == 0
+    assert "it logs to" not in started.stderr and "no log file" in started.stderr
+    assert "chmod 700" in started.stderr
+
+
+def test_a_place_where_no_folder_can_be_made_is_said_to_be_the_reason_for_no_log(place):
+    (place.home / "state").write_text("a file where the folder should be", encoding="ascii")
+    started = memrecall(place, "list")
+    assert started.returncode == 0
+    assert "it logs to" not in started.stderr and "no log file" in started.stderr
+    doctor = memrecall(place, "doctor")
+    assert f"{place.home / 'state'} is no directory" in doctor.stdout
+    (place.home / "state").unlink()

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from memrecalld.config import Paths
-from memrecalld.service.units import NAMES, SERVICE, SOCKET, directory, program, quoted, state, unit_files
+from memrecalld.programs import program
+from memrecalld.service.units import NAMES, SERVICE, SOCKET, directory, quoted, state, unit_files
 from tests.support.daemon import REPOSITORY, START_S
 
 ENVIRON = {"HOME": "/home/me", "XDG_RUNTIME_DIR": "/run/user/1000"}
@@ -51,9 +52,9 @@ def test_the_socket_is_where_clients_look_by_default():
 
 def test_the_program_is_the_one_beside_the_interpreter(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert program() == [str(tmp_path / "python"), "-m", "memrecalld.server.main"]
+    assert program("memrecalld") == [str(tmp_path / "python"), "-m", "memrecalld.server.main"]
     (tmp_path / "memrecalld").touch()
-    assert program() == [str(tmp_path / "memrecalld")]
+    assert program("memrecalld") == [str(tmp_path / "memrecalld")]
 
 
 def test_variables_are_replaced_nowhere_in_a_command():
