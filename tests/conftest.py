@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "nobody" / "run"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def unignored_signals() -> None:
+    """A run in the background, or under ``nohup``, ignores signals; what it starts would inherit that."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 StartDaemon = Callable[..., DaemonProcess]
