@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, Protocol
 
@@ -75,6 +76,7 @@ class Catalog:
         self._cache = cache
         self._environment = environment
         self._home = home
+        self._closed = False
         self._resolver = self._make_resolver(config)
         self._folders: dict[tuple[Root, tuple[str, ...]], Folder] = {}
         self._former: dict[tuple[Root, tuple[str, ...]], Folder] = {}
@@ -85,8 +87,18 @@ class Catalog:
             config,
             environment=self._environment,
             home=self._home,
-            call_soon=self._loop.call_soon_threadsafe,
+            call_soon=self._call_soon,
         )
+
+    def _call_soon(self, callback: Callable[..., object], *arguments: object) -> None:
+        """From a thread to the loop's: what is read after the end is for nobody."""
+
+        def call() -> None:
+            if not self._closed:
+                callback(*arguments)
+
+        with suppress(RuntimeError):  # the loop is closed, too
+            self._loop.call_soon_threadsafe(call)
 
     def reconfigure(self, config: MemoryConfig, watcher: Watcher | None) -> None:
         """From the next call of ``read`` on, the folders are those of another configuration.
@@ -161,7 +173,7 @@ class Catalog:
             folder = Folder(
                 root,
                 allowed,
-                call_soon=self._loop.call_soon_threadsafe,
+                call_soon=self._call_soon,
                 watcher=self._watcher_for(root),
                 cache=self._cache,
             )
@@ -178,7 +190,8 @@ class Catalog:
                 del self._folders[key]
 
     def close(self) -> None:
-        """Keep what a next process can use, and forget everything."""
+        """Keep what a next process can use, and forget everything; what is being read comes to nothing."""
+        self._closed = True
         for folder in [*self._folders.values(), *self._former.values()]:
             folder.save()
         if self._cache is not None:

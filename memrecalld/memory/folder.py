@@ -195,21 +195,15 @@ class Folder:
         changes, watcher = self._changes, self._watcher
         changes.clear()
         watches: set[int] = set()
-        watched = watcher is not None
+        refused: OSError | None = None
 
         def entering(descriptor: int, prefix: str) -> None:
-            nonlocal watched
-            if watcher is not None and watched:
+            nonlocal refused
+            if watcher is not None and refused is None:
                 try:
                     watches.add(watcher.add(descriptor, changes, prefix))
                 except OSError as error:
-                    watched = False
-                    self.unwatched = True
-                    self._watcher = (
-                        None  # a limit of the system: asking again at every recall changes nothing
-                    )
-                    reason = errno.errorcode.get(error.errno or 0, "unknown")
-                    _log.warning("no events of a memory folder (%s); its files are compared instead", reason)
+                    refused = error
 
         cold = self._scan is None
         previous: Mapping[str, Entry] = self._entries
@@ -228,7 +222,7 @@ class Folder:
             return partial(self._failed, error)
         if cold and self._cache is not None and scan.changed:
             self._cache.save(self.root, scan.changed)
-        return partial(self._read, scan, watched and not scan.linked, watcher, watches)
+        return partial(self._read, scan, watcher, watches, refused)
 
     def save(self) -> None:
         """Keep what changed since the first reading, for the next process. Blocks."""
@@ -240,7 +234,9 @@ class Folder:
         self.error = error
         self._trusted = False
 
-    def _read(self, scan: RootScan, trusted: bool, watcher: Watcher | None, watches: set[int]) -> None:
+    def _read(
+        self, scan: RootScan, watcher: Watcher | None, watches: set[int], refused: OSError | None
+    ) -> None:
         self.error = None
         self._apply(scan.changed if self._scan is not None else scan.entries)
         if self._scan is None:
@@ -248,10 +244,15 @@ class Folder:
         self._changes.files.update(scan.unfinished)
         self._scan = msgspec.structs.replace(scan, entries={}, changed={})
         # While the thread read, another configuration may have come into effect.
-        trusted = trusted and watcher is self._watcher
-        self._trusted = trusted
+        current = watcher is self._watcher
+        self._trusted = watcher is not None and current and refused is None and not scan.linked
         if watcher is not None:
-            watcher.keep_only(self._changes, watches if trusted else set())
+            watcher.keep_only(self._changes, watches if self._trusted else set())
+        if refused is not None and current:
+            self.unwatched = True
+            self._watcher = None  # a limit of the system: asking again at every recall changes nothing
+            reason = errno.errorcode.get(refused.errno or 0, "unknown")
+            _log.warning("no events of a memory folder (%s); its files are compared instead", reason)
 
     # Single files ----------------------------------------------------------------------------------
 
