@@ -143,10 +143,10 @@ def test_a_variable_that_is_not_set_is_a_hint_for_a_local_server(user: User, ser
 
 
 def test_a_server_that_is_not_there_is_a_warning(user: User) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    configure(user, f"http://127.0.0.1:{port}/v1")
-    assert "cannot be reached" in only(user).what
+    with socket.socket() as taken:  # bound but not listening, so that nobody else can take the port either
+        taken.bind(("127.0.0.1", 0))
+        configure(user, f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
+        assert "cannot be reached" in only(user).what
 
 
 def test_a_server_that_never_answers_is_a_warning(user: User, monkeypatch: pytest.MonkeyPatch) -> None:

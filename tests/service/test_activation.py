@@ -16,6 +16,7 @@ from memrecalld.server.activation import passed_socket
 from memrecalld.server.listener import Listener
 from tests.support.daemon import STOP_S, DaemonProcess
 from tests.support.polling import poll
+from tests.support.sockets import listens
 
 
 def told(**changes):
@@ -222,7 +223,7 @@ def test_a_daemon_started_on_demand_serves_who_came_first_and_leaves_when_unused
         [*activate, *passing, sys.executable, "-c", IMPATIENT], env=place.environment, cwd=place.home
     )
     try:
-        poll(place.socket.exists, "the socket is there")
+        poll(lambda: listens(place.socket), "the socket is there")
         with Client.connect(str(place.socket), call_timeout=STOP_S) as client:
             assert client.status()["pid"] == process.pid
             assert client.status()["connections"] == 1

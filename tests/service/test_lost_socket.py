@@ -13,7 +13,7 @@ from memrecalld.client import Client
 from memrecalld.errors import AlreadyServed, StartError
 from memrecalld.server.listener import Listener
 from tests.support.polling import poll
-from tests.support.sockets import connects
+from tests.support.sockets import connects, serve, serve_in_place_of
 
 
 @pytest.fixture
@@ -26,14 +26,6 @@ def listener(path):
     listener = Listener.bind(path)
     yield listener
     listener.close()
-
-
-def serve(path):
-    """Another program's listening socket."""
-    other = socket.socket(socket.AF_UNIX)
-    other.bind(str(path))
-    other.listen()
-    return other
 
 
 # The listener ----------------------------------------------------------------------------------------------
@@ -145,8 +137,7 @@ def test_a_daemon_binds_its_path_again_and_keeps_its_connections_and_stops_where
             assert second.status()["pid"] == daemon.pid
     assert daemon.log().count("bound again") == 1
 
-    daemon.socket.unlink()
-    with serve(daemon.socket):
+    with serve_in_place_of(daemon.socket):
         assert daemon.wait() == 0
         assert connects(daemon.socket)
     assert daemon.log().count("nobody can connect any more, so this daemon stops") == 1

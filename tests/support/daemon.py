@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -126,6 +127,17 @@ class DaemonProcess:
         self._process.kill()
         self._process.wait()
         self._process = None
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within, the daemon does nothing; what happens meanwhile it finds afterwards."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            state = Path(f"/proc/{self.pid}/stat")
+            poll(lambda: state.read_text(encoding="ascii").rpartition(") ")[2][0] == "T", "it has stopped")
+            yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
 
     def restart(self) -> None:
         """Stop cleanly and start again on the same home."""

@@ -10,10 +10,12 @@ from tests.selectors.model_server import Exchange
 
 
 class Choice:
-    """Chooses the notes of these titles, from a manifest that must hold them, and hangs up.
+    """Chooses the notes of these titles, and hangs up.
 
     With ``held`` the answer waits until ``release`` is set, and in any case for ``after_s`` seconds, since a
-    model takes its time. Hanging up leaves no connection to be kept for another test's server.
+    model takes its time. A question that lacks some of the notes is not answered: it is of a turn that had a
+    part of them only, which ``Turn.start`` cancels. Hanging up leaves no connection to be kept for another
+    test's server.
     """
 
     def __init__(self, *titles: str, held: bool = False, after_s: float = 0.0) -> None:
@@ -29,11 +31,14 @@ class Choice:
         waiting = asyncio.create_task(self._wait())
         leaving = asyncio.create_task(exchange.reader.read())
         await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        ids = {title: line_id for line_id, title in manifest(exchange)}
+        chosen = self.chosen(exchange)
+        if not ids.keys() >= set(chosen):
+            await leaving
         if leaving.done():
             self.abandoned.set()
         else:
-            ids = {title: line_id for line_id, title in manifest(exchange)}
-            await answer(exchange, json.dumps({"selected": [ids[title] for title in self.chosen(exchange)]}))
+            await answer(exchange, json.dumps({"selected": [ids[title] for title in chosen]}))
         for task in (waiting, leaving):
             task.cancel()
         exchange.writer.close()

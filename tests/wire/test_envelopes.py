@@ -197,6 +197,7 @@ LONE_SURROGATES = [
 @pytest.mark.parametrize("query", LONE_SURROGATES)
 async def test_a_query_cut_in_the_middle_of_an_emoji_is_served(plain_client, plain_project, query):
     plain_project.write("deploy", note("Deploy", "how to deploy"))
+    await plain_project.read(plain_client)
     root = json.dumps(str(plain_project.root)).encode()
     for msg_id, method, more in (
         (1, b"memory/search", b""),

@@ -44,8 +44,7 @@ async def test_every_answer_of_a_crowd_reaches_its_own_client(shared_model, proj
         project.write(f"partner-{marker}", note(partner(marker), "what only the model finds", marker[6:]))
     shared_model.answers = [PartnerChoice(seed=31)]
     async with await WireClient.connect(selecting_daemon.socket) as client:
-        # A list waits until all is read, so that nobody below is in time for a part of it.
-        await client.call("memory/list", {"projectRoot": str(project.root)})
+        await project.read(client)
 
     async def one_client(marker):
         async with await WireClient.connect(selecting_daemon.socket) as client:
@@ -86,10 +85,11 @@ async def test_every_answer_of_a_crowd_reaches_its_own_client(shared_model, proj
 
 
 async def test_cancelling_a_request_leaves_the_same_id_of_another_client_alone(
-    shared_model, project, selecting_daemon
+    shared_model, client, project, selecting_daemon
 ):
     project.write("deploy", note("Deploy", "how to deploy"))
     project.write("lunch", note("Lunch", "where we eat"))
+    await project.read(client)  # else the turn that has the id might be another one
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     async with (
@@ -111,6 +111,7 @@ async def test_a_number_and_its_digits_are_two_requests(shared_model, client, pr
     project.write("lunch", note("Lunch", "where we eat"))
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
+    await project.read(client)
     number = await Turn.start(client, "deploy", project, msg_id=77)
     digits = await Turn.start(client, "deploy", project, msg_id="77")
     await client.notify("$/cancelRequest", {"id": digits.request_id})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from tests.support.notes import note
 from tests.wire.model import Choice, manifest, query
@@ -13,13 +14,14 @@ MODEL_S = 0.3
 """What a small local model takes."""
 
 
-@pytest.fixture(autouse=True)
-def notes(project):
-    """Four notes that match, newest last, and two that do not."""
+@pytest_asyncio.fixture(autouse=True)
+async def notes(project, client):
+    """Four notes that match, newest last, and two that do not, all of them read."""
     for number in range(1, 5):
         project.write(f"deploy-{number}", note(f"Deploy {number}", "how to deploy", "x" * number))
     project.write("lunch", note("Lunch", "where we eat", "noodles"))
     project.write("pets", note("Pets", "dogs in the office", "two of them"))
+    await project.read(client)
 
 
 def choose(shared_model, *chosen, **when):
@@ -201,8 +203,8 @@ async def test_a_query_without_a_usable_word_asks_no_model(shared_model, client,
 
 
 async def test_a_turn_cancelled_at_once_sends_no_first_prompt(shared_model, client, project):
-    choose(shared_model, "Lunch")
-    params = {"sessionId": new_session(), "query": "something else", "projectRoot": str(project.root)}
+    choose(shared_model, "Lunch", held=True)
+    params = {"sessionId": new_session(), "query": "zebra accounting", "projectRoot": str(project.root)}
     error = await cancelled_at_once(client, params)
     assert error["code"] == CANCELLED
     assert (error["data"]["deliveryPoint"], error["data"]["discardReason"]) == ("discarded", "abort")

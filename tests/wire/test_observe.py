@@ -11,6 +11,7 @@ from tests.support.wire import WireClient
 OBSERVED = "recall/observed"
 SECRET = "only the note's body says this"
 QUERY = "how does the harbour crane deploy"
+CRANE = note("Harbour crane", "How the crane deploys", SECRET)
 
 
 async def observe(client: WireClient) -> None:
@@ -18,8 +19,11 @@ async def observe(client: WireClient) -> None:
     await client.notify("initialized")
 
 
-def write_crane_note(daemon: DaemonProcess) -> None:
-    daemon.write_note("project", "crane.md", note("Harbour crane", "How the crane deploys", SECRET))
+def write_notes(daemon: DaemonProcess, *notes: str) -> None:
+    """Write these, and return when they are read: no initial wait is too short for them."""
+    for number, text in enumerate(notes):
+        daemon.write_note("project", f"{number}.md", text)
+    daemon.wait_until_read(len(notes))
 
 
 async def start(client: WireClient, daemon: DaemonProcess, query: str = QUERY, **fields: object) -> int | str:
@@ -43,7 +47,7 @@ def observed(client: WireClient) -> list[dict]:
 
 
 async def test_an_observer_sees_what_another_client_was_given_and_why(daemon, connect_wire: ConnectWire):
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     editor, agent = await connect_wire(daemon), await connect_wire(daemon)
     await observe(editor)
     outcome = (await agent.response(await start(agent, daemon)))["result"]["outcome"]
@@ -53,13 +57,13 @@ async def test_an_observer_sees_what_another_client_was_given_and_why(daemon, co
     assert (refined["event"], refined["sessionId"]) == ("refined", "s")
     assert refined["projectRoot"] == str(daemon.project)
     assert document["title"] == "Harbour crane"
-    assert document["path"] == str(daemon.project_notes / "crane.md")
+    assert document["path"] == str(daemon.project_notes / "0.md")
     assert {"crane", "harbour"} <= {match["term"] for match in document["matched"]}
     assert (ended["documents"], ended["outcome"]) == ([], outcome)
 
 
 async def test_an_observer_gets_neither_bodies_nor_queries(daemon, connect_wire: ConnectWire):
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     editor, agent = await connect_wire(daemon), await connect_wire(daemon)
     await observe(editor)
     outcome = (await agent.response(await start(agent, daemon)))["result"]["outcome"]
@@ -71,7 +75,7 @@ async def test_an_observer_gets_neither_bodies_nor_queries(daemon, connect_wire:
 
 
 async def test_a_client_that_did_not_ask_observes_nothing(daemon, connect_wire: ConnectWire):
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     plain, other, agent = [await connect_wire(daemon) for _ in range(3)]
     await plain.call("initialize", {"initializationOptions": {"memrecall": {}}})
     await agent.response(await start(agent, daemon))
@@ -84,8 +88,7 @@ async def test_fast_then_refined_then_the_end(
     start_daemon: StartDaemon, connect_wire: ConnectWire, model: Model
 ):
     daemon = start_daemon(model.config)
-    for number in range(4):
-        daemon.write_note("project", f"{number}.md", note(f"Crane {number}", "crane deploy"))
+    write_notes(daemon, *(note(f"Crane {number}", "crane deploy") for number in range(4)))
     editor, agent = await connect_wire(daemon), await connect_wire(daemon)
     await observe(editor)
     request = await start(agent, daemon, agentId="child")
@@ -120,7 +123,7 @@ async def test_a_cancelled_turn_is_seen_to_end_as_one(
     start_daemon: StartDaemon, connect_wire: ConnectWire, model: Model
 ):
     daemon = start_daemon(model.config)
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     editor, agent = await connect_wire(daemon), await connect_wire(daemon)
     await observe(editor)
     request = await start(agent, daemon)
@@ -134,9 +137,7 @@ async def test_a_detached_turn_is_observed_across_the_processes_that_serve_it(
     start_daemon: StartDaemon, connect_wire: ConnectWire, model: Model
 ):
     daemon = start_daemon(model.config)
-    write_crane_note(daemon)
-    daemon.write_note("project", "quay.md", note("Quay", "crane rails"))
-    daemon.write_note("project", "rails.md", note("Rails", "crane rails of the quay"))
+    write_notes(daemon, CRANE, note("Quay", "crane rails"), note("Rails", "crane rails of the quay"))
     editor, first, second = [await connect_wire(daemon) for _ in range(3)]
     await observe(editor)
     turn_id = (await first.response(await start(first, daemon, detached=True)))["result"]["turnId"]
@@ -148,7 +149,7 @@ async def test_a_detached_turn_is_observed_across_the_processes_that_serve_it(
 
 
 async def test_an_observer_that_shut_down_sees_nothing_more(daemon, connect_wire: ConnectWire):
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     editor, agent = await connect_wire(daemon), await connect_wire(daemon)
     await observe(editor)
     await editor.call("shutdown")
@@ -159,7 +160,7 @@ async def test_an_observer_that_shut_down_sees_nothing_more(daemon, connect_wire
 
 
 async def test_an_observer_that_vanished_disturbs_no_turn(daemon, connect_wire: ConnectWire):
-    write_crane_note(daemon)
+    write_notes(daemon, CRANE)
     editor, other, agent = [await connect_wire(daemon) for _ in range(3)]
     await observe(editor)
     await observe(other)

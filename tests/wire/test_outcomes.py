@@ -84,6 +84,7 @@ async def test_a_tool_result_of_a_session_without_a_turn_has_nothing(plain_clien
 async def test_a_new_query_ends_the_turn_and_gets_nothing_of_it(shared_model, client, project):
     write_deploy_notes(project)
     project.write("pets", note("Pets", "dogs in the office"))
+    await project.read(client)
     first_choice, second_choice = Choice("Lunch", held=True), Choice("Lunch", "Pets", held=True)
     shared_model.answers = [first_choice]
     first = await Turn.start(client, QUESTION, project)
@@ -145,6 +146,7 @@ async def test_a_cancelled_turn_answers_with_its_record_and_gives_back_its_promp
     shared_model, client, project
 ):
     write_deploy_notes(project)
+    await project.read(client)
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     turn = await Turn.start(client, QUESTION, project)
@@ -182,6 +184,7 @@ async def test_a_cancellation_after_the_end_gives_back_what_the_discarded_prompt
 
 async def test_a_lost_connection_ends_its_turn(shared_model, client, project, selecting_daemon):
     write_deploy_notes(project)
+    await project.read(client)
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     leaver = await WireClient.connect(selecting_daemon.socket)
@@ -219,6 +222,7 @@ async def test_a_stopping_daemon_ends_every_turn_with_a_record(
     choice = Choice("Lunch", held=True)
     shared_model.answers = [choice]
     client = await connect_wire(daemon)
+    await project.read(client)
     attached = [await Turn.start(client, QUESTION, project) for _ in range(3)]
     detached = await Turn.start(client, QUESTION, project, detached=True)
     assert await detached.outcome() is None
@@ -261,6 +265,7 @@ async def test_a_project_without_notes_is_an_empty_project(plain_client, plain_p
 
 async def test_each_outcome_is_counted_once(plain_client, plain_project):
     write_deploy_notes(plain_project, 2)
+    await plain_project.read(plain_client)
     before = await counters(plain_client)
     turns = [await Turn.start(plain_client, text, plain_project) for text in (QUESTION, "nothing like it")]
     for turn in turns:

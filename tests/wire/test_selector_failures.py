@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import pytest_asyncio
 
 from tests.selectors.model_server import hang_up, hang_up_halfway, never, raw
 from tests.support.notes import note
@@ -14,13 +15,14 @@ from tests.wire.turns import Project, Turn, counters, happened, poll, titles
 QUESTION = "how do we deploy"
 
 
-@pytest.fixture(autouse=True)
-def notes(project):
-    """Four notes that match and two that do not."""
+@pytest_asyncio.fixture(autouse=True)
+async def notes(project, client):
+    """Four notes that match and two that do not, all of them read."""
     for number in range(1, 5):
         project.write(f"deploy-{number}", note(f"Deploy {number}", "how to deploy", "x" * number))
     project.write("lunch", note("Lunch", "where we eat", "noodles"))
     project.write("pets", note("Pets", "dogs in the office", "two of them"))
+    await project.read(client)
 
 
 def selected(*ids):
@@ -131,6 +133,7 @@ async def test_a_server_without_schemas_is_asked_again_without_one_and_counted_o
     own.write("lunch", note("Lunch", "where we eat"))
     shared_model.answers = [failing(400), Choice("Lunch")]
     client = await connect_wire(daemon)
+    await own.read(client)
     turn = await Turn.start(client, QUESTION, own)
     assert titles((await turn.settled_tool_result())["delivery"]) == ["Lunch"]
     assert ["response_format" in each.body for each in shared_model.exchanges] == [True, False]

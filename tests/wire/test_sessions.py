@@ -7,6 +7,7 @@ import json
 import socket
 
 import pytest
+import pytest_asyncio
 
 from tests.support.notes import note
 from tests.support.wire import WireClient, frame
@@ -158,10 +159,12 @@ async def test_tools_in_use_keep_their_manuals_out(plain_client, plain_project):
 # Whose turn it is -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def two_notes(project):
+@pytest_asyncio.fixture
+async def two_notes(project, client):
+    """They are read: no turn has one of them only."""
     project.write("deploy", note("Deploy", "how to deploy"))
     project.write("lunch", note("Lunch", "where we eat"))
+    await project.read(client)
 
 
 async def test_another_connection_cannot_consume_an_attached_turn(
@@ -233,7 +236,8 @@ async def test_a_detached_turn_whose_client_left_at_once_goes_on(
     asker, place = (client, project) if model else (plain_client, plain_project)
     params = {"sessionId": new_session(), "query": "deploy", "projectRoot": str(place.root), "detached": True}
     start = {"jsonrpc": "2.0", "id": 1, "method": "recall/start", "params": params}
-    with socket.socket(socket.AF_UNIX) as raw:
+    await place.read(asker)
+    with place.daemon.paused(), socket.socket(socket.AF_UNIX) as raw:
         raw.connect(str(place.daemon.socket))
         raw.sendall(frame(json.dumps(start).encode()))
     key = {"sessionId": params["sessionId"]}
@@ -289,7 +293,7 @@ async def test_a_detached_start_can_be_cancelled_until_it_is_answered(
 ):
     shared_model.answers = [Choice("Lunch", held=True)]
     # Nothing matches, so that the answer cannot be there already.
-    params = {"sessionId": new_session(), "query": "something else", "projectRoot": str(project.root)}
+    params = {"sessionId": new_session(), "query": "zebra accounting", "projectRoot": str(project.root)}
     error = await cancelled_at_once(client, params | {"detached": True})
     assert (error["code"], error["data"]["discardReason"]) == (CANCELLED, "abort")
     assert (await client.call("recall/toolResult", {"sessionId": params["sessionId"]}))["state"] == "none"

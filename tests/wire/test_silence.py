@@ -49,6 +49,7 @@ async def test_small_talk_asks_no_model(shared_model, client, project, query):
 
 async def test_of_gibberish_a_model_is_asked_and_chooses_nothing(shared_model, client, project):
     fill(project)
+    await project.read(client)
     turn = await Turn.start(client, GIBBERISH, project, at_ceiling=True)
     assert titles(turn.fast["delivery"]) == []
     assert await turn.discarded() == "no_relevant_results"

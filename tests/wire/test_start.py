@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import START_S, STOP_S, DaemonProcess
+from tests.support.sockets import connects, serve_in_place_of
 from tests.support.wire import WireClient
 
 FAILED_START = 3
@@ -177,11 +178,9 @@ async def test_a_daemon_whose_output_is_closed_goes_on_serving(place):
 
 async def test_a_socket_that_was_replaced_is_not_removed_at_the_end(place):
     place.start()
-    place.socket.unlink()
-    with socket.socket(socket.AF_UNIX) as other:
-        other.bind(str(place.socket))
+    with serve_in_place_of(place.socket):
         place.stop()
-        assert place.socket.is_socket()
+        assert connects(place.socket)
 
 
 async def test_a_missing_or_corrupt_state_is_no_reason_not_to_start(place):
