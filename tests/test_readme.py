@@ -16,6 +16,7 @@ from memrecalld.config_file import load_config
 from tests.support.daemon import REPOSITORY, DaemonProcess
 from tests.support.model import Model
 from tests.support.notes import note
+from tests.support.polling import poll
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
@@ -52,12 +53,18 @@ def test_the_agent_loop_has_memory_in_its_first_request_and_beside_a_tool_result
     model.word = "Lunch"
     requests: list[list[str]] = []
 
+    def chosen() -> bool:
+        with Client.connect(str(daemon.socket)) as client:
+            return client.status()["counters"].get("selector.answered", 0) == 1
+
     def answer(messages: list[dict[str, str]]) -> dict[str, str]:
         requests.append([f"{each['role']}: {each['content']}" for each in messages])
-        if len(requests) < 40 and "Lunch" not in requests[-1][-1]:
+        if len(requests) == 2:  # at the first tool result the model was still choosing
             model.release()
-            return {"role": "assistant", "tool": "look"}
-        return {"role": "assistant", "content": "done"}
+            poll(chosen, "the model's choice")
+        if len(requests) == 3:
+            return {"role": "assistant", "content": "done"}
+        return {"role": "assistant", "tool": "look"}
 
     said = agent(daemon)(
         "how do we deploy?", answer, {"look": lambda _: "seen"}, session_id="s", project_root=daemon.project
@@ -66,7 +73,8 @@ def test_the_agent_loop_has_memory_in_its_first_request_and_beside_a_tool_result
     assert requests[0][0].startswith("system: <recalled-memory>")
     assert len(re.findall("Deploy [0-2]", requests[0][0])) >= 2
     assert requests[0][1] == "user: how do we deploy?"
-    assert "Lunch" in requests[-1][-1]
+    assert requests[1][-1] == "tool: seen"
+    assert "Lunch" in requests[2][-1]
     assert sum("Lunch" in text for text in requests[-1]) == 1
 
 

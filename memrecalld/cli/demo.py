@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 from memrecalld.cli.recall import POLL_S, print_fast, print_outcome, print_refined
 from memrecalld.cli.text import counted, printable
 from memrecalld.client import Client
-from memrecalld.demo.model import ANSWER_S, ModelStandIn, model_stand_in
+from memrecalld.demo.model import ANSWER_S, model_stand_in
 from memrecalld.demo.stage import Stage, stage
 from memrecalld.programs import shown
 
@@ -59,7 +59,7 @@ def run(_arguments: argparse.Namespace) -> None:
             )
             _play_turn(client, world)
             _play_languages(client, world)
-            _play_small_talk(client, world, model)
+            _play_small_talk(client, world)
     print(_CLOSING.format(daemon=shown("memrecalld"), recall=shown('memrecall recall "how do we deploy?"')))
 
 
@@ -89,13 +89,18 @@ def _play_languages(client: Client, world: Stage) -> None:
         turn.end()
 
 
-def _play_small_talk(client: Client, world: Stage, model: ModelStandIn) -> None:
-    asked = model.asked
+def _play_small_talk(client: Client, world: Stage) -> None:
+    asked = _questions(client)
     turn = client.start(_SMALL_TALK, session_id="demo-talk", project_root=world.project)
     found = counted(len(turn.delivery["documents"]), "note") if turn.delivery else "no note"
     turn.end()
-    model_was = "not asked" if model.asked == asked else "asked, too"
+    model_was = "not asked" if _questions(client) == asked else "asked, too"
     print(f"\nSmall talk:\n\n> {_SMALL_TALK}\n    {found}; the model was {model_was}")
+
+
+def _questions(client: Client) -> int:
+    """How often the daemon has asked the model, which may not have heard the last question yet."""
+    return client.status()["counters"].get("selector.asked", 0)
 
 
 @contextlib.contextmanager

@@ -48,8 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
     project = project_of(arguments)
     with connect(arguments) as client:
         turn = client.start(arguments.query, session_id=session, project_root=project)
-        pending = turn.fast is not None and turn.fast["pending"]
         try:
+            pending = turn.fast is not None and turn.fast["pending"]
             if pending and not arguments.json:
                 print_fast(turn.fast)
             refined = wait_for_choice(turn, arguments.wait) if pending else None

@@ -57,22 +57,24 @@ class Link:
     def call(self, method: str, params: JsonObject, timeout: float | None) -> Any:  # noqa: ANN401 - any JSON
         """Send a request, wait for its response, and return the result or raise the error."""
         reply = Reply()
-        request_id = self.request(method, params, reply)
+        request_id, data = self.request(method, params, reply)
         try:
+            self.send(data)
             self.wait(lambda: reply.answered, timeout)
         finally:
             self.forget(request_id)
         return reply.result()
 
-    def request(self, method: str, params: JsonObject, reply: Reply) -> int:
-        """Send a request whose answers go into ``reply``, and return its id."""
-        request_id, data = self._channel.request(method, params, reply)
-        self._send(data)
-        return request_id
+    def request(self, method: str, params: JsonObject, reply: Reply) -> tuple[int, bytes]:
+        """The id and the bytes of a request whose answers go into ``reply``; ``send`` sends it.
+
+        So whoever is interrupted while it is sent knows already what to call off.
+        """
+        return self._channel.request(method, params, reply)
 
     def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification."""
-        self._send(self._channel.notification(method, params))
+        self.send(self._channel.notification(method, params))
 
     def forget(self, request_id: int) -> None:
         """Drop what may still come for a request."""
@@ -90,9 +92,10 @@ class Link:
                 self.close()
                 raise
             if answer:
-                self._send(answer)
+                self.send(answer)
 
-    def _send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
+        """Send what ``request`` gave. Raises ``CallTimeout`` and ``DaemonUnavailable``."""
         try:
             self._sock.settimeout(self._call_timeout)
             self._sock.sendall(data)

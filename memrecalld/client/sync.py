@@ -113,17 +113,18 @@ class Client:
             last_delivery=last_delivery,
         )
         reply = Reply()
-        request_id = self._link.request("recall/start", params, reply)
+        request_id, data = self._link.request("recall/start", params, reply)
         try:
+            self._link.send(data)
             self._link.wait(lambda: reply.fast is not None or reply.answered, timeout)
+            if reply.fast is not None:
+                RECEIVED.add(session_id, agent_id, reply.fast["delivery"])
+                return Turn(self._link, request_id, reply, session_id, agent_id)
         except BaseException:
             self._link.forget(request_id)
             self._cancel_quietly(request_id)
             raise
-        if reply.fast is None:
-            reply.result()  # raises, unless the turn has ended already
-        else:
-            RECEIVED.add(session_id, agent_id, reply.fast["delivery"])
+        reply.result()  # raises, unless the turn has ended already
         return Turn(self._link, request_id, reply, session_id, agent_id)
 
     def tool_result(
@@ -211,10 +212,10 @@ class Client:
         return status
 
     def _cancel_quietly(self, request_id: int) -> None:
-        try:
+        try:  # noqa: SIM105 - contextlib is not worth its import in a hook process
             self._link.notify("$/cancelRequest", {"id": request_id})
         except ClientError:
-            self.close()
+            pass  # the connection has ended, and its turns with it
 
 
 class Turn:

@@ -34,8 +34,6 @@ class ModelStandIn(ThreadingTCPServer):
     def __init__(self, answer_s: float = ANSWER_S) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer_s = answer_s
-        self.asked = 0
-        """Requests so far."""
         self.stopping = threading.Event()
 
     @property
@@ -80,7 +78,6 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        self.server.asked += 1
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         query, _, manifest = request["messages"][-1]["content"].partition("\n\nNotes:\n")
         self.server.stopping.wait(self.server.answer_s)

@@ -15,6 +15,7 @@ from memrecalld.client import (
     ProtocolError,
     ResponseError,
 )
+from memrecalld.client.link import Link
 from tests.support.notes import note
 from tests.support.polling import poll
 from tests.support.turns import start
@@ -357,6 +358,27 @@ def test_a_start_that_was_given_up_leaves_no_turn_and_no_note_delivered(modelled
                 client.start("deploy", session_id="s", project_root=modelled.project, timeout=0.05)
         finally:
             os.kill(modelled.pid, signal.SIGCONT)
+        poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")
+        turn = start(client, "deploy", session_id="s", project_root=modelled.project)
+        assert titles(turn.delivery) == ["Deploy process"]
+        turn.end()
+
+
+def test_a_start_that_is_interrupted_once_it_was_sent_leaves_no_turn_and_no_note_delivered(
+    modelled, model, monkeypatch
+):
+    send = Link.send
+
+    def send_and_be_interrupted(link: Link, data: bytes) -> None:
+        send(link, data)
+        monkeypatch.setattr(Link, "send", send)
+        model.wait_until_asked()  # so that the fast result was sent, too
+        raise KeyboardInterrupt
+
+    with Client.connect(str(modelled.socket)) as client:
+        monkeypatch.setattr(Link, "send", send_and_be_interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            client.start("deploy", session_id="s", project_root=modelled.project)
         poll(lambda: client.status()["openTurns"] == 0, "the end of the turn")
         turn = start(client, "deploy", session_id="s", project_root=modelled.project)
         assert titles(turn.delivery) == ["Deploy process"]
