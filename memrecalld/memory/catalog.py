@@ -272,16 +272,16 @@ class _Round:
         if not self._unread:
             self._conclude()
 
-    def _conclude(self) -> None:
+    def _conclude(self, *, partial: bool = False) -> None:
         for folder in self._folders:
             if folder.error is not None:
                 self._end(folder.error)
                 return
-        self._end(Reading(places=self._places, folders=self._folders, partial=False))
+        self._end(Reading(places=self._places, folders=self._folders, partial=partial))
 
     def give_up(self) -> None:
-        """The time is over."""
-        self._end(Reading(places=self._places, folders=self._folders, partial=True))
+        """The time is over: what is known of a folder stands in, and so does that it could not be read."""
+        self._conclude(partial=True)
 
     def _end(self, result: Reading | MemrecallError) -> None:
         if self.timer is not None:

@@ -81,6 +81,10 @@ class Folder:
         self._trusted = False
         self._reading = False
         self._waiting: list[Callable[[], None]] = []
+        self._served: list[Callable[[], None]] | None = None
+        """Whom the reading of everything that runs will serve; ``None`` if none runs."""
+        self._before_it = False
+        """Who comes now came before that reading began."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -129,14 +133,15 @@ class Folder:
         ``identity`` is that of the root now, ``None`` if it does not exist. The caller has drained the
         watcher.
         """
-        if self._reading:
+        if self._before_it and self._served is not None:
+            self._served.append(done)
+        elif self._reading:
             self._waiting.append(lambda: self.refresh(identity, done))
         elif not self._trusted or self._changes.tree or self._scan is None or identity != self._scan.identity:
-            self._waiting.append(done)
-            self._start(self._read_all)
+            self._served = [done]
+            self._start(self._read_all, self._served)
         elif len(self._changes.files) > INLINE_FILES:
-            self._waiting.append(lambda: self._conclude(identity, done))
-            self._start(self._read_changed)
+            self._start(self._read_changed, [lambda: self._conclude(identity, done)])
         else:
             if self._changes.files:
                 self._apply(self._update(self._take_changed()))
@@ -151,30 +156,30 @@ class Folder:
 
     def reread(self, relative_paths: Sequence[str], done: Callable[[], None]) -> None:
         """Call ``done`` when these notes are held as they are now; cheap where a whole refresh is not."""
-        if self._trusted:
+        if self._trusted or (self._before_it and self._served is not None):
             self.refresh(_identity(self.root.real_path), done)
         elif self._reading:
             self._waiting.append(lambda: self.reread(relative_paths, done))
         else:
-            self._waiting.append(done)
-            self._start(lambda: partial(self._apply, self._update(relative_paths)))
+            self._start(lambda: partial(self._apply, self._update(relative_paths)), [done])
 
-    def _start(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Run ``work`` in a thread and what it returns on the loop's; then serve those who waited for it.
+    def _start(self, work: Callable[[], Callable[[], None]], served: list[Callable[[], None]]) -> None:
+        """Run ``work`` in a thread and what it returns on the loop's; then call those that it has ``served``.
 
-        Who comes while it runs waits for another round: it may have passed the file that they mean already.
+        Who comes while it runs waits for another round, one for all: it may have passed the file that they
+        mean already.
         """
         self._reading = True
-        served, self._waiting = self._waiting, []
 
         def finish(conclude: Callable[[], None]) -> None:
-            self._reading = False
+            self._reading, self._served = False, None
             conclude()
-            for done in served:
-                done()
             waiting, self._waiting = self._waiting, []
-            for again in waiting:
-                again()
+            try:
+                for done in served:
+                    done()
+            finally:
+                self._serve(waiting)
 
         def run() -> None:
             try:
@@ -187,6 +192,15 @@ class Folder:
             self._call_soon(finish, conclude)
 
         threading.Thread(target=run, name="memrecalld-folder", daemon=True).start()
+
+    def _serve(self, waiting: list[Callable[[], None]]) -> None:
+        """Those who came while the last reading ran."""
+        self._before_it = True
+        try:
+            for again in waiting:
+                again()
+        finally:
+            self._before_it = False
 
     # The whole folder ------------------------------------------------------------------------------
 
