@@ -66,14 +66,19 @@ def write_notes(daemon: DaemonProcess, *titles: str) -> None:
 
 
 def agent(host: str, daemon: DaemonProcess, session: str) -> Agent:
-    return Agent(host, daemon.environment, daemon.project, session)
+    made = Agent(host, daemon.environment, daemon.project, session)
+    made.be_patient()
+    return made
 
 
 def prompt_and_wait_for_choice(session: Agent, daemon: DaemonProcess) -> str:
     """The memory of a first prompt, when the model has chosen as well."""
-    answered = answers(daemon)
-    context = session.prompt_with_memory("harbour deploy")
-    poll(lambda: answers(daemon) > answered, "the model's answer")
+    for _ in range(30):
+        before = answers(daemon)
+        if context := session.prompt("harbour deploy"):
+            break
+        session.fire("Stop")  # the initial wait was too short; no answer for that turn comes any more
+    poll(lambda: answers(daemon) > before, "the model's answer")
     return context
 
 

@@ -268,6 +268,7 @@ def test_an_answer_ends_the_row(without_daemon, shared_daemon, home, event):
     state = {"XDG_STATE_HOME": str(home / "state")}
     without = without_daemon("claude", **state)
     answered = Agent("claude", {**shared_daemon.environment, **state}, shared_daemon.project, event)
+    answered.be_patient()
     assert [without.fire("PostToolUse", **FIELDS) for _ in range(2)] == [None, None]
     assert answered.fire(event, **FIELDS) is None
     said = [without.fire("PostToolUse", **FIELDS) for _ in range(4)]

@@ -28,7 +28,9 @@ def test_the_project_is_read_when_its_session_starts(
     (notes / "n.md").write_text(note("Harbour crane"))
     with Client.connect(str(shared_daemon.socket)) as client:
         before = client.status()["topics"]
-        assert Agent(host, shared_daemon.environment, tmp_path).fire("SessionStart", source=source) is None
+        session = Agent(host, shared_daemon.environment, tmp_path)
+        session.be_patient()
+        assert session.fire("SessionStart", source=source) is None
         poll(lambda: client.status()["topics"] == before + 1, "the note")
 
 

@@ -24,8 +24,9 @@ def start(client: Client, query: str, **options: Any) -> Turn:
         turn = client.start(query, **options)
         if _is_whole(turn.fast):
             return turn
-        turn.end()
-        client.reset(options["session_id"], agent_id=options.get("agent_id", ""))
+        turn.cancel()
+        if turn.delivery is not None:  # of a turn that had ended, which keeps what it was given
+            client.reset(options["session_id"], agent_id=options.get("agent_id", ""))
     raise AssertionError("the initial wait was always too short")
 
 
@@ -35,8 +36,9 @@ async def start_async(client: AsyncClient, query: str, **options: Any) -> AsyncT
         turn = await client.start(query, **options)
         if _is_whole(turn.fast):
             return turn
-        await turn.end()
-        await client.reset(options["session_id"], agent_id=options.get("agent_id", ""))
+        await turn.cancel()
+        if turn.delivery is not None:
+            await client.reset(options["session_id"], agent_id=options.get("agent_id", ""))
     raise AssertionError("the initial wait was always too short")
 
 
