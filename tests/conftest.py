@@ -18,20 +18,24 @@ from tests.support.wire import WireClient
 
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
 _KEPT_PREFIXES = ("PYTEST_", "HYPOTHESIS_", "COVERAGE_", "COV_CORE_")
+_numbers = itertools.count(1)
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def clean_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Nothing of the developer's own environment reaches a test, and no test reaches their daemon or notes.
 
-    Neither ``HOME`` nor ``XDG_RUNTIME_DIR`` exists until a test makes it.
+    Neither ``HOME`` nor ``XDG_RUNTIME_DIR`` exists until a test makes it. The path of a socket has to be
+    short, and that of a test's own folder is as long as its name.
     """
     for name in os.environ:
         if name not in _KEPT_VARIABLES and not name.startswith(_KEPT_PREFIXES):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "nobody" / "run"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp() / f"run{next(_numbers)}"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -17,6 +17,7 @@ from memrecalld.doctor import configuration, daemon, examination, hooks, system
 from memrecalld.doctor.finding import Finding, worst
 from memrecalld.doctor.subject import Subject
 from memrecalld.memory.layouts import native_key
+from memrecalld.programs import shown
 from tests.doctor.conftest import User, bad
 from tests.support.daemon import REPOSITORY
 
@@ -106,16 +107,14 @@ def test_hooks_are_found_missing_installed_and_of_another_installation(
         monkeypatch.setenv(name, value)
     assert of(host, user).severity == "ok"  # the agent is not in use
     (user.home / f".{host}").mkdir()
-    assert (of(host, user).severity, of(host, user).fix) == ("hint", f"memrecall install-hooks --host {host}")
+    install = shown(f"memrecall install-hooks --host {host}")
+    assert (of(host, user).severity, of(host, user).fix) == ("hint", install)
     assert main(["install-hooks", "--host", host]) == 0
     assert (of(host, user).severity, "by itself" in of(host, user).what) == ("ok", True)
     settings = user.home / f".{host}" / "settings.json"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace("/run.py", "/elsewhere/memrecalld/hooks/run.py"), encoding="utf-8")
-    assert (of(host, user).severity, of(host, user).fix) == (
-        "warning",
-        f"memrecall install-hooks --host {host}",
-    )
+    assert (of(host, user).severity, of(host, user).fix) == ("warning", install)
     settings.write_text("{", encoding="utf-8")
     assert (of(host, user).severity, str(settings) in of(host, user).what) == ("warning", True)
 
