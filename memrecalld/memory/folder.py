@@ -35,6 +35,9 @@ INLINE_FILES: Final = 16
 _BATCH_S: Final = 0.005
 """How often a first reading passes on what it has."""
 
+_SAVE_S: Final = 1.0
+"""How long the end of the process waits until what a first reading found is saved."""
+
 
 class CallSoon(Protocol):
     """``loop.call_soon_threadsafe``."""
@@ -75,6 +78,9 @@ class Folder:
         self._watcher = watcher
         self._cache = cache
         self._unsaved: dict[str, Entry | None] = {}
+        self._found: Mapping[str, Entry | None] = {}
+        """What the first reading found that the cache does not have."""
+        self._saver: threading.Thread | None = None
         self._changes = Changes()
         self._entries: dict[str, Entry] = {}
         self._scan: RootScan | None = None
@@ -190,6 +196,10 @@ class Folder:
                 _log.error("internal error: %s while a folder was read", type(error).__name__)
                 conclude = partial(self._failed, MemrecallError("a memory folder could not be read"))
             self._call_soon(finish, conclude)
+            # Not before: saving waits for the disk, and these notes may be those of a session's first prompt.
+            found, self._found = self._found, {}
+            if found and self._cache is not None:
+                self._cache.save(self.root, found)
 
         threading.Thread(target=run, name="memrecalld-folder", daemon=True).start()
 
@@ -234,12 +244,14 @@ class Folder:
             )
         except ProjectMemoryError as error:
             return partial(self._failed, error)
-        if cold and self._cache is not None and scan.changed:
-            self._cache.save(self.root, scan.changed)
+        if cold:
+            self._found, self._saver = scan.changed, threading.current_thread()
         return partial(self._read, scan, watcher, watches, refused)
 
     def save(self) -> None:
         """Keep what changed since the first reading, for the next process. Blocks."""
+        if self._saver is not None:
+            self._saver.join(_SAVE_S)
         if self._cache is not None and self._unsaved:
             self._cache.save(self.root, self._unsaved)
             self._unsaved = {}

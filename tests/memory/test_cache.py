@@ -7,7 +7,9 @@ import logging
 import os
 import sqlite3
 import tempfile
+import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,28 @@ async def test_second_process_reads_what_changed(notes: Path, database: Path) ->
         "new.md": "New",
     }
     assert await read(notes, database) == (held, 0)
+
+
+async def test_first_notes_do_not_wait_until_they_are_saved_and_the_end_does(
+    notes: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed_over, saved = threading.Event(), []
+    save, close = NoteCache.save, Catalog.close
+
+    def slow(cache: NoteCache, root: Root, entries: Mapping[str, Entry | None]) -> None:
+        assert handed_over.wait(60)
+        save(cache, root, entries)
+        saved.append(root)
+
+    def end(catalog: Catalog) -> None:
+        handed_over.set()
+        close(catalog)
+
+    monkeypatch.setattr(NoteCache, "save", slow)
+    monkeypatch.setattr(Catalog, "close", end)
+    assert (await read(notes, database))[1] == 5
+    assert saved
+    assert (await read(notes, database))[1] == 0
 
 
 async def test_everything_of_a_note_comes_back(notes: Path, database: Path) -> None:
@@ -185,9 +209,9 @@ async def test_full_disk_means_no_cache(
     with caplog.at_level(logging.WARNING):
         catalog.read(None, frozenset(), answer.set_result)  # type: ignore[arg-type]
         reading = await answer
-    assert sum(len(folder) for folder in reading.folders) == 25
+        assert sum(len(folder) for folder in reading.folders) == 25
+        catalog.close()
     assert "SQLITE_FULL" in caplog.text
-    catalog.close()
 
 
 def kept_in(folder: Path, count: int = 40) -> tuple[Path, Root, dict[str, Entry]]:
